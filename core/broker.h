@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The small table of requests that a session or worker process may send to
+ * the listener, one fixed-size message each over SOCK_SEQPACKET.
+ */
+#ifndef CORE_BROKER_H
+#define CORE_BROKER_H
+
+#include <stdint.h>
+
+#define BROKER_MAX_USER 64u
+#define BROKER_MAX_KEY 16384u /* bytes of base64 of a public key */
+#define BROKER_MAX_TEXT 512u
+
+enum broker_type {
+    /* session → listener, before authentication */
+    BROKER_LOOKUP_KEY = 1, /* user, key: may this key log in? */
+    /* session → listener, after authentication */
+    BROKER_START_WORKER = 2, /* user */
+    /* worker → listener */
+    BROKER_TAKE_SLOT = 16, /* id, follow */
+    BROKER_GIVE_SLOT = 17, /* id, follow */
+    BROKER_ADD_KEY = 18,   /* key: remember it for this user */
+    BROKER_LOG = 19,       /* level, text: a line for the server's log */
+    /* listener → session */
+    BROKER_KEY_ANSWER = 32,     /* status */
+    BROKER_WORKER_STARTED = 33, /* status; descriptor attached */
+    BROKER_WORKER_ENDED = 34,   /* status, text */
+    BROKER_SHUTDOWN = 35,       /* text: the server stops */
+    /* listener → worker */
+    BROKER_SLOT = 48, /* id: granted */
+    BROKER_DRAIN = 49 /* SIGTERM: value is the grace time in ms */
+};
+
+struct broker_msg {
+    uint32_t type;
+    int32_t status;
+    uint32_t id;
+    uint32_t flags; /* bit 0: follow */
+    int64_t value;
+    char user[BROKER_MAX_USER + 1];
+    char text[BROKER_MAX_TEXT + 1];
+    uint32_t key_len;
+    char key[BROKER_MAX_KEY];
+};
+
+/* Sends; `fd` (or -1) travels along. DT_OK, DT_AGAIN (would block) or
+ * DT_ERR_IO. Only the used part of `key` is sent. */
+int broker_send(int sock, const struct broker_msg *msg, int fd);
+/* Receives one message, checked for size and termination; *fd gets an
+ * attached descriptor or -1. DT_OK, DT_AGAIN, DT_ERR_IO at the end (the peer
+ * is gone), DT_ERR_PROTO for a malformed one. */
+int broker_recv(int sock, struct broker_msg *msg, int *fd);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Log lines of a process: LEVEL|MMDD-hhmmss|field|… (spec server 13).
+ *
+ * A struct log is made once by main and passed by pointer. Thread-safe. The
+ * level is tested before anything is formatted.
+ */
+#ifndef CORE_LOG_H
+#define CORE_LOG_H
+
+#include "error.h"
+
+enum log_level {
+    LOG_NONE = 0,
+    LOG_FATAL,
+    LOG_ERROR,
+    LOG_WARN,
+    LOG_INFO,
+    LOG_DEFAULT,
+    LOG_VERBOSE,
+    LOG_DEBUG,
+    LOG_DEVEL,
+    LOG_TRACE,
+    LOG_ALL
+};
+
+struct log;
+struct config;
+
+/* Reads a level word, any case; "" is default. DT_OK or DT_ERR_INVAL. */
+int log_level_parse(const char *text, enum log_level *out, struct error *err);
+
+struct log_args {
+    const char *logger; /* none, stdout, file, fout, stderr */
+    enum log_level level;
+    const char *dir;      /* of the file */
+    const char *rotation; /* daily or signal */
+    const char *program;  /* base name, for the file's name */
+};
+int log_new(const struct log_args *args, struct log **out, struct error *err);
+void log_free(struct log *log);
+/* SIGHUP: open the file again at the next line. */
+void log_reopen(struct log *log);
+
+/* `log` may be NULL. Control bytes are written escaped. One write a line. */
+#define log_at(log, level, ...)                     \
+    do {                                            \
+        if (log_wants((log), (level))) {            \
+            log_write((log), (level), __VA_ARGS__); \
+        }                                           \
+    } while (0)
+bool log_wants(const struct log *log, enum log_level level);
+void log_write(struct log *log, enum log_level level, const char *format, ...)
+    DT_PRINTF(3, 4);
+
+#define log_error(log, ...) log_at((log), LOG_ERROR, __VA_ARGS__)
+#define log_warn(log, ...) log_at((log), LOG_WARN, __VA_ARGS__)
+#define log_info(log, ...) log_at((log), LOG_INFO, __VA_ARGS__)
+#define log_debug(log, ...) log_at((log), LOG_DEBUG, __VA_ARGS__)
+
+#endif

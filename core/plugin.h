@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loading and checking plugins, and the only place that calls their hooks.
+ *
+ * The listener opens the files and reads the descriptors (plugins_open); a
+ * worker or client calls plugins_load once, which runs their `load` hooks.
+ * The table is const afterwards and shared by threads.
+ */
+#ifndef CORE_PLUGIN_H
+#define CORE_PLUGIN_H
+
+#include "buf.h"
+#include "error.h"
+
+struct config;
+struct plugin;
+struct plugins;
+struct instance;
+
+/* Opens every dt-*.so of `dir` that the configuration enables. A file that is
+ * refused is kept in the table with its reason. Errors: the directory cannot
+ * be read; a plugin named in the configuration is not loadable. */
+int plugins_open(const char *dir, const struct config *config,
+                 struct plugins **out, struct error *err);
+/* Runs the load hooks, once a process; one that fails is marked refused. */
+void plugins_load(struct plugins *ps);
+/* Frees the table. The objects stay mapped: the process's end is the unload. */
+void plugins_free(struct plugins *ps);
+
+/* The directory to use: the configuration's, else $DTAIL_PLUGIN_DIR, else the
+ * build folder's when the program runs uninstalled, else the installed one.
+ * A new string; NULL when out of memory. */
+char *plugins_default_dir(const struct config *config);
+
+size_t plugins_count(const struct plugins *ps);
+const struct plugin *plugins_at(const struct plugins *ps, size_t index);
+/* By command name, only those that are offered. NULL: none. */
+const struct plugin *plugins_find(const struct plugins *ps, const char *name);
+/* "cat, grep, tail": the names that are offered. */
+int plugins_names(const struct plugins *ps, struct buf *out);
+
+const struct dt_plugin *plugin_descriptor(const struct plugin *p);
+const char *plugin_name(const struct plugin *p); /* from descriptor or file */
+const char *plugin_file(const struct plugin *p);
+/* NULL when offered, else why it is refused. */
+const char *plugin_refused(const struct plugin *p);
+/* Outcome of the configuration; *reason is a static text. */
+bool plugin_turbo(const struct plugin *p, const char **reason);
+/* How many instances at most in turbo mode (Threads, default: processors, at
+ * most 4). */
+int plugin_threads(const struct plugin *p);
+
+/* ---- instances: each wrapper asserts the order of the life cycle, that one
+ * thread is inside, maps unknown answers to DT_ERR_INTERNAL, and notes for
+ * the crash handler which hook of which plugin runs. ---- */
+int instance_start(const struct plugin *p, enum dt_role role,
+                   struct dt_query *q, struct instance **out);
+int instance_feed(struct instance *i, const struct dt_block *block);
+int instance_finish(struct instance *i);
+int instance_drain(struct instance *i, enum dt_drain why);
+/* Ends it; accepts NULL. */
+void instance_close(struct instance *i);
+
+/* ---- crashes ---- */
+struct plugin_crash {
+    char plugin[64];
+    char hook[16];
+    int signal; /* 0: none */
+};
+/* Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write
+ * which hook ran into *shared (memory that outlives the process, or NULL) and,
+ * if fd >= 0, a line of text to fd; then the default action follows. One call
+ * a process. */
+void plugin_catch_crashes(struct plugin_crash *shared, int fd);
+
+#endif

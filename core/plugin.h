@@ -13,23 +13,28 @@
 #include "error.h"
 
 struct config;
+struct log;
 struct plugin;
 struct plugins;
 struct instance;
 
-/* Opens every dt-*.so of `dir` that the configuration enables. A file that is
- * refused is kept in the table with its reason. Errors: the directory cannot
- * be read; a plugin named in the configuration is not loadable. */
-int plugins_open(const char *dir, const struct config *config,
+/* Opens every dt-*.so of `dirs` (directories separated by ':', taken in this
+ * order, their files by name) that the configuration enables. A file that is
+ * refused is kept in the table with its reason. Errors: a directory cannot be
+ * read; a plugin named in the configuration is not loadable. */
+int plugins_open(const char *dirs, const struct config *config,
                  struct plugins **out, struct error *err);
-/* Runs the load hooks, once a process; one that fails is marked refused. */
-void plugins_load(struct plugins *ps);
-/* Frees the table. The objects stay mapped: the process's end is the unload. */
+/* Runs the load hooks, once a process; one that fails is marked refused.
+ * `log` (or NULL) must live as long as the table. */
+void plugins_load(struct plugins *ps, struct log *log);
+/* Runs the unload hooks and frees the table; accepts NULL. No instance may be
+ * left. The objects stay mapped when load hooks have run (a plugin's threads
+ * may be alive); else they are closed, so that SIGHUP finds replaced files. */
 void plugins_free(struct plugins *ps);
 
-/* The directory to use: the configuration's, else $DTAIL_PLUGIN_DIR, else the
- * build folder's when the program runs uninstalled, else the installed one.
- * A new string; NULL when out of memory. */
+/* The directories to use: the configuration's, else $DTAIL_PLUGIN_DIR, else
+ * the build folder's when the program runs uninstalled, else the installed
+ * one. A new string; NULL when out of memory. */
 char *plugins_default_dir(const struct config *config);
 
 size_t plugins_count(const struct plugins *ps);
@@ -50,13 +55,27 @@ bool plugin_turbo(const struct plugin *p, const char **reason);
  * most 4). */
 int plugin_threads(const struct plugin *p);
 
-/* ---- instances: each wrapper asserts the order of the life cycle, that one
- * thread is inside, maps unknown answers to DT_ERR_INTERNAL, and notes for
- * the crash handler which hook of which plugin runs. ---- */
+/* ---- instances: the only place that calls hooks.
+ *
+ * Each wrapper checks the order of the life cycle and that one thread is
+ * inside (else DT_ERR_INTERNAL, and the hook is not called), answers
+ * DT_ERR_CANCELLED without a call once q->host->cancelled says so, maps
+ * answers that the hook may not give to DT_ERR_INTERNAL, and notes for the
+ * crash handler which hook of which plugin runs. Every failure but
+ * DT_ERR_CANCELLED is told to q->host->error, where a text that the plugin
+ * itself gave came first. After an error only instance_close is right.
+ * ---- */
+
+/* Begins an instance. `p` and `q` outlive it. DT_ERR_NOENT: the plugin is
+ * refused or has no such stage. *out is NULL after an error. */
 int instance_start(const struct plugin *p, enum dt_role role,
                    struct dt_query *q, struct instance **out);
+/* DT_OK, DT_STOP or an error. */
 int instance_feed(struct instance *i, const struct dt_block *block);
+/* DT_OK or an error. */
 int instance_finish(struct instance *i);
+/* DT_OK, DT_AGAIN or an error. DT_DRAIN_INTERVAL before finish, DT_DRAIN_FINAL
+ * behind it and not again after DT_OK. */
 int instance_drain(struct instance *i, enum dt_drain why);
 /* Ends it; accepts NULL. */
 void instance_close(struct instance *i);
@@ -69,8 +88,11 @@ struct plugin_crash {
 };
 /* Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write
  * which hook ran into *shared (memory that outlives the process, or NULL) and,
- * if fd >= 0, a line of text to fd; then the default action follows. One call
- * a process. */
-void plugin_catch_crashes(struct plugin_crash *shared, int fd);
+ * if fd >= 0, a line of text to fd. Then, with exit_status 0, the action that
+ * was set before follows (by default the process dies of the signal); else the
+ * process ends with that status, as a serverless client wants it. One call a
+ * process. */
+void plugin_catch_crashes(struct plugin_crash *shared, int fd,
+                          int exit_status);
 
 #endif

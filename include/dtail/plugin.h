@@ -243,9 +243,13 @@ struct dt_plugin {
     uint32_t spare;
     const struct dt_arg_spec *args; /* NULL: takes no arguments */
     /* Once a process, before the first query; config_json is this plugin's
-     * `Config` object as text, "{}" if there is none. May be NULL. `host`
-     * offers log only. An error: the plugin is not offered. */
-    int (*load)(const struct dt_host *host, const char *config_json);
+     * `Config` object as text, "{}" if there is none. May be NULL. `q` is no
+     * query: only dt_log, dt_note and dt_error mean something there; it stays
+     * valid until unload, for threads that the plugin starts. An error, best
+     * with dt_error(), and the plugin is not offered. */
+    int (*load)(struct dt_query *q, const char *config_json);
+    /* After the last query, if load answered DT_OK. May be NULL. A process
+     * that is killed does not call it. */
     void (*unload)(void);
     const struct dt_stage *map;    /* where the data is; required */
     const struct dt_stage *reduce; /* where the user is; NULL: the core prints

@@ -15,17 +15,18 @@
 enum broker_type {
     /* session → listener, before authentication */
     BROKER_LOOKUP_KEY = 1, /* user, key: may this key log in? */
-    /* session → listener, after authentication */
+    /* session → listener, once: authentication is over */
     BROKER_START_WORKER = 2, /* user */
     /* worker → listener */
     BROKER_TAKE_SLOT = 16, /* id, follow */
     BROKER_GIVE_SLOT = 17, /* id, follow */
     BROKER_ADD_KEY = 18,   /* key: remember it for this user */
-    BROKER_LOG = 19,       /* level, text: a line for the server's log */
+    /* worker or session → listener */
+    BROKER_LOG = 19, /* status: enum log_level; text: a line for the log */
     /* listener → session */
     BROKER_KEY_ANSWER = 32,     /* status */
     BROKER_WORKER_STARTED = 33, /* status; descriptor attached */
-    BROKER_WORKER_ENDED = 34,   /* status, text */
+    BROKER_WORKER_ENDED = 34,   /* status: exit status to send; text */
     BROKER_SHUTDOWN = 35,       /* text: the server stops */
     /* listener → worker */
     BROKER_SLOT = 48, /* id: granted */
@@ -40,7 +41,7 @@ struct broker_msg {
     int64_t value;
     char user[BROKER_MAX_USER + 1];
     char text[BROKER_MAX_TEXT + 1];
-    uint32_t key_len;
+    uint32_t key_len; /* bytes of key that are used */
     char key[BROKER_MAX_KEY];
 };
 

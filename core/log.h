@@ -38,6 +38,12 @@ struct log_args {
     const char *program;  /* base name, for the file's name */
 };
 int log_new(const struct log_args *args, struct log **out, struct error *err);
+/* A log whose lines go to a function: how the server's children, which must
+ * not open files, hand theirs to the listener. `text` is what log_write made
+ * of its format, without level, time and newline. */
+typedef void log_line_fn(void *ctx, enum log_level level, const char *text);
+int log_new_fn(enum log_level level, log_line_fn *line, void *ctx,
+               struct log **out);
 void log_free(struct log *log);
 /* SIGHUP: open the file again at the next line. */
 void log_reopen(struct log *log);

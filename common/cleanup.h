@@ -2,8 +2,8 @@
  *
  * Scope attributes: locals that free themselves.
  */
-#ifndef CORE_CLEANUP_H
-#define CORE_CLEANUP_H
+#ifndef COMMON_CLEANUP_H
+#define COMMON_CLEANUP_H
 
 #include <stdio.h>
 #include <stdlib.h>

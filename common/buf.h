@@ -2,8 +2,8 @@
  *
  * A growing array of bytes and a list of strings.
  */
-#ifndef CORE_BUF_H
-#define CORE_BUF_H
+#ifndef COMMON_BUF_H
+#define COMMON_BUF_H
 
 #include <dtail/plugin.h>
 

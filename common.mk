@@ -1,6 +1,12 @@
 # Flags shared by all folders.
 AM_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)/common \
-    -I$(top_srcdir)/core -include $(top_builddir)/autoconf.h
-AM_CFLAGS = -std=gnu11 $(DT_WARNINGS)
-plugin_ldflags = -module -avoid-version -shared \
+    -I$(top_srcdir)/core -include $(top_builddir)/autoconf.h \
+    $(HARDEN_CPPFLAGS)
+AM_CFLAGS = -std=gnu11 $(DT_WARNINGS) $(HARDEN_CFLAGS) $(SANITIZER_FLAGS)
+AM_CXXFLAGS = -Wall -Wextra $(HARDEN_CFLAGS) $(SANITIZER_FLAGS)
+# Programs.
+AM_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS) $(SANITIZER_FLAGS)
+# Plugins: dt_NAME_la_LDFLAGS = $(plugin_ldflags)
+plugin_ldflags = -module -avoid-version -shared $(HARDEN_LDFLAGS) \
+    $(PLUGIN_LDFLAGS) $(SANITIZER_FLAGS) \
     -Wl,--version-script=$(top_srcdir)/plugins/plugins.syms

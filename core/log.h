@@ -36,7 +36,16 @@ struct log_args {
     const char *dir;      /* of the file */
     const char *rotation; /* daily or signal */
     const char *program;  /* base name, for the file's name */
+    /* Clients: lines begin with this ("CLIENT|host") instead of with level
+     * and time, and the file is made at the first line, where a failure is
+     * told once on standard error. NULL: the server's layout; a file that
+     * cannot be opened fails log_new. */
+    const char *prefix;
+    bool to_stderr; /* stdout and fout mean standard error (clients, whose
+                       standard output is data) */
 };
+/* DT_OK; DT_ERR_INVAL: the logger is unknown; or why the file cannot be
+ * opened. The strings are copied. */
 int log_new(const struct log_args *args, struct log **out, struct error *err);
 /* A log whose lines go to a function: how the server's children, which must
  * not open files, hand theirs to the listener. `text` is what log_write made
@@ -45,7 +54,7 @@ typedef void log_line_fn(void *ctx, enum log_level level, const char *text);
 int log_new_fn(enum log_level level, log_line_fn *line, void *ctx,
                struct log **out);
 void log_free(struct log *log);
-/* SIGHUP: open the file again at the next line. */
+/* SIGHUP: open the file again at the next line. Not from a signal handler. */
 void log_reopen(struct log *log);
 
 /* `log` may be NULL. Control bytes are written escaped. One write a line. */
@@ -63,5 +72,14 @@ void log_write(struct log *log, enum log_level level, const char *format, ...)
 #define log_warn(log, ...) log_at((log), LOG_WARN, __VA_ARGS__)
 #define log_info(log, ...) log_at((log), LOG_INFO, __VA_ARGS__)
 #define log_debug(log, ...) log_at((log), LOG_DEBUG, __VA_ARGS__)
+/* These say where they stand. */
+#define log_devel(log, format, ...)                             \
+    log_at((log), LOG_DEVEL, format "|at %s:%d", ##__VA_ARGS__, \
+           log_base_name(__FILE__), __LINE__)
+#define log_trace(log, format, ...)                             \
+    log_at((log), LOG_TRACE, format "|at %s:%d", ##__VA_ARGS__, \
+           log_base_name(__FILE__), __LINE__)
+/* What stands behind the last slash. */
+const char *log_base_name(const char *path);
 
 #endif

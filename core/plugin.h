@@ -92,7 +92,6 @@ struct plugin_crash {
  * was set before follows (by default the process dies of the signal); else the
  * process ends with that status, as a serverless client wants it. One call a
  * process. */
-void plugin_catch_crashes(struct plugin_crash *shared, int fd,
-                          int exit_status);
+void plugin_catch_crashes(struct plugin_crash *shared, int fd, int exit_status);
 
 #endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The server list of a client.
+ */
+#include "servers.h"
+
+#include "buf.h"
+#include "cleanup.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+void
+servers_fini(struct servers *s)
+{
+    for (size_t i = 0; i < s->nr; i++) {
+        free(s->v[i].text);
+        free(s->v[i].host);
+    }
+    free(s->v);
+    *s = (struct servers){0};
+}
+
+bool
+servers_is_serverless(const char *discovery, const char *list)
+{
+    return !*discovery && (!*list || strcasecmp(list, "serverless") == 0);
+}
+
+/* A decimal port, 1 to 65535, that fills the whole text. */
+static bool
+parse_port(const char *text, size_t len, uint16_t *out)
+{
+    unsigned port = 0;
+
+    if (len < 1 || len > 5) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        port = port * 10 + (unsigned)(text[i] - '0');
+    }
+    *out = (uint16_t)port;
+    return port >= 1 && port <= 65535;
+}
+
+/* An IPv6 literal, perhaps with a zone ("fe80::1%eth0"). */
+static bool
+is_ipv6(const char *text, size_t len)
+{
+    char copy[INET6_ADDRSTRLEN + 1];
+    struct in6_addr addr;
+    const char *zone = memchr(text, '%', len);
+
+    if (zone) {
+        if (zone == text + len - 1) {
+            return false;
+        }
+        len = (size_t)(zone - text);
+    }
+    if (len >= sizeof(copy)) {
+        return false;
+    }
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return inet_pton(AF_INET6, copy, &addr) == 1;
+}
+
+static bool
+is_host_name(const char *text, size_t len)
+{
+    if (len == 0 || len > SERVERS_MAX_HOST || text[0] == '-') {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (!isalnum(c) && c != '.' && c != '-' && c != '_' && c < 0x80) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Splits one trimmed item into host and port. */
+static int
+parse_item(const char *text, size_t len, uint16_t default_port,
+           struct server *out, struct error *err)
+{
+    const char *host = text, *port = NULL;
+    size_t host_len = len;
+    const char *colon = memchr(text, ':', len);
+    bool good;
+
+    if (text[0] == '[') {
+        const char *close = memchr(text, ']', len);
+
+        host = text + 1;
+        host_len = close ? (size_t)(close - host) : 0;
+        good = close && is_ipv6(host, host_len);
+        if (good && close + 1 < text + len) {
+            good = close[1] == ':';
+            port = close + 2;
+        }
+    } else if (colon &&
+               memchr(colon + 1, ':', (size_t)(text + len - (colon + 1)))) {
+        good = is_ipv6(text, len);
+    } else {
+        if (colon) {
+            host_len = (size_t)(colon - text);
+            port = colon + 1;
+        }
+        good = is_host_name(host, host_len);
+    }
+    out->port = default_port;
+    if (good && port) {
+        good = parse_port(port, (size_t)(text + len - port), &out->port);
+    }
+    if (!good) {
+        return error_set(err, DT_ERR_INVAL,
+                         "server \"%.*s\" is none of HOST, HOST:PORT, "
+                         "[IPV6], [IPV6]:PORT, IPV6 (ports 1 to 65535)",
+                         (int)(len > 300 ? 300 : len), text);
+    }
+    out->host = strndup(host, host_len);
+    out->text = strndup(text, len);
+    if (!out->host || !out->text) {
+        free(out->host);
+        free(out->text);
+        return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
+    }
+    return DT_OK;
+}
+
+static int
+add_item(struct servers *s, size_t *cap, const char *text, size_t len,
+         uint16_t default_port, struct error *err)
+{
+    struct server item = {0};
+
+    while (len && isspace((unsigned char)text[0])) {
+        text++;
+        len--;
+    }
+    while (len && isspace((unsigned char)text[len - 1])) {
+        len--;
+    }
+    if (len == 0) {
+        return DT_OK;
+    }
+    if (s->nr == SERVERS_MAX) {
+        return error_set(err, DT_ERR_LIMIT, "server list: more than %u servers",
+                         SERVERS_MAX);
+    }
+    if (s->nr == *cap) {
+        size_t more = *cap ? *cap * 2 : 16;
+        struct server *v = reallocarray(s->v, more, sizeof(*v));
+
+        if (!v) {
+            return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
+        }
+        s->v = v;
+        *cap = more;
+    }
+    int rc = parse_item(text, len, default_port, &item, err);
+    if (rc == DT_OK) {
+        s->v[s->nr++] = item;
+    }
+    return rc;
+}
+
+static int
+read_file(const char *path, struct buf *out, struct error *err)
+{
+    CLEANUP_FILE FILE *file = fopen(path, "re");
+
+    if (!file) {
+        return error_errno(err, errno, "server list file %s", path);
+    }
+    for (;;) {
+        size_t got;
+
+        if (out->len > SERVERS_MAX_FILE) {
+            return error_set(err, DT_ERR_LIMIT,
+                             "server list file %s is longer than %u bytes",
+                             path, SERVERS_MAX_FILE);
+        }
+        if (buf_reserve(out, 65536) != DT_OK) {
+            return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
+        }
+        got = fread(out->data + out->len, 1, 65536, file);
+        out->len += got;
+        if (got == 0) {
+            break;
+        }
+    }
+    if (ferror(file)) {
+        return error_errno(err, errno, "server list file %s", path);
+    }
+    return DT_OK;
+}
+
+static int
+parse_lines(const char *path, uint16_t default_port, struct servers *out,
+            struct error *err)
+{
+    struct buf text = {0};
+    size_t cap = 0, line_nr = 0;
+    int rc = read_file(path, &text, err);
+
+    for (size_t at = 0; rc == DT_OK && at < text.len;) {
+        const char *line = text.data + at;
+        const char *end = memchr(line, '\n', text.len - at);
+        size_t len = end ? (size_t)(end - line) : text.len - at;
+
+        line_nr++;
+        at += len + 1;
+        while (len && isspace((unsigned char)*line)) {
+            line++;
+            len--;
+        }
+        if (len && *line != '#') {
+            rc = add_item(out, &cap, line, len, default_port, err);
+            if (rc != DT_OK) {
+                error_prefix(err, "%s line %zu", path, line_nr);
+            }
+        }
+    }
+    buf_fini(&text);
+    return rc;
+}
+
+static int
+parse_commas(const char *list, uint16_t default_port, struct servers *out,
+             struct error *err)
+{
+    size_t cap = 0;
+    int rc = DT_OK;
+
+    for (const char *at = list; rc == DT_OK;) {
+        size_t len = strcspn(at, ",");
+
+        rc = add_item(out, &cap, at, len, default_port, err);
+        if (!at[len]) {
+            break;
+        }
+        at += len + 1;
+    }
+    return rc;
+}
+
+static int
+compare_servers(const void *a, const void *b)
+{
+    const struct server *x = *(struct server *const *)a;
+    const struct server *y = *(struct server *const *)b;
+    int c = strcasecmp(x->host, y->host);
+
+    if (c == 0) {
+        c = (int)x->port - (int)y->port;
+    }
+    if (c == 0) { /* the first mention stays in front */
+        c = x < y ? -1 : x > y;
+    }
+    return c;
+}
+
+/* Keeps the first of each host and port, in the order of the list. */
+static int
+remove_duplicates(struct servers *s, struct error *err)
+{
+    CLEANUP_FREE struct server **sorted = NULL;
+    size_t kept = 0;
+
+    if (s->nr < 2) {
+        return DT_OK;
+    }
+    sorted = reallocarray(NULL, s->nr, sizeof(struct server *));
+    if (!sorted) {
+        return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
+    }
+    for (size_t i = 0; i < s->nr; i++) {
+        sorted[i] = &s->v[i];
+    }
+    qsort(sorted, s->nr, sizeof(struct server *), compare_servers);
+    struct server *first = sorted[0];
+    for (size_t i = 1; i < s->nr; i++) {
+        if (strcasecmp(sorted[i]->host, first->host) == 0 &&
+            sorted[i]->port == first->port) {
+            free(sorted[i]->text);
+            free(sorted[i]->host);
+            sorted[i]->host = NULL;
+        } else {
+            first = sorted[i];
+        }
+    }
+    for (size_t i = 0; i < s->nr; i++) {
+        if (s->v[i].host) {
+            s->v[kept++] = s->v[i];
+        }
+    }
+    s->nr = kept;
+    return DT_OK;
+}
+
+/* Only regular files and fifos are lists: a folder that happens to be named
+ * like a server is none. */
+static bool
+is_list_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 &&
+           (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode));
+}
+
+int
+servers_parse(const char *discovery, const char *list, uint16_t default_port,
+              struct servers *out, struct error *err)
+{
+    size_t len = strlen(list);
+    bool from_file = strcasecmp(discovery, "file") == 0;
+    int rc;
+
+    if (*discovery && !from_file && strcasecmp(discovery, "comma") != 0) {
+        return error_set(err, DT_ERR_INVAL,
+                         "no such server discovery module: \"%s\" "
+                         "(comma, file)",
+                         discovery);
+    }
+    if (len >= 2 && list[0] == '/' && list[len - 1] == '/') {
+        return error_set(err, DT_ERR_INVAL,
+                         "--servers %s is a filter, but no discovery module "
+                         "gives a list to filter",
+                         list);
+    }
+    if (from_file || (!*discovery && is_list_file(list))) {
+        rc = parse_lines(list, default_port, out, err);
+    } else {
+        rc = parse_commas(list, default_port, out, err);
+    }
+    if (rc == DT_OK) {
+        rc = remove_duplicates(out, err);
+    }
+    if (rc == DT_OK && out->nr == 0) {
+        rc = error_set(err, DT_ERR_INVAL, "--servers \"%s\" names no server",
+                       list);
+    }
+    if (rc != DT_OK) {
+        servers_fini(out);
+    }
+    return rc;
+}
+
+void
+servers_shuffle(struct servers *s)
+{
+    uint64_t seed = 0;
+
+    /* No secret: a failure only leaves the order as it is. */
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+        return;
+    }
+    for (size_t i = s->nr; i > 1; i--) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        size_t j = (size_t)(seed >> 33) % i;
+        struct server tmp = s->v[i - 1];
+
+        s->v[i - 1] = s->v[j];
+        s->v[j] = tmp;
+    }
+}

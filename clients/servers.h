@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The server list of a client: "web1,web2:2223,[::1]:2222", or a file of such
+ * items (spec clients 7).
+ *
+ * Threads: none of its own; the list is const once it was read.
+ */
+#ifndef CLIENTS_SERVERS_H
+#define CLIENTS_SERVERS_H
+
+#include "error.h"
+
+#define SERVERS_MAX 100000u          /* items in a list */
+#define SERVERS_MAX_FILE (16u << 20) /* bytes of a list file */
+#define SERVERS_MAX_HOST 255u        /* bytes of a host name */
+
+struct server {
+    char *text; /* as the user wrote it: how messages name it */
+    char *host; /* without brackets */
+    uint16_t port;
+};
+
+struct servers {
+    struct server *v;
+    size_t nr;
+};
+
+void servers_fini(struct servers *s);
+
+/* True when the arguments ask for the serverless mode. */
+bool servers_is_serverless(const char *discovery, const char *list);
+
+/* Reads the list into *out (all zero before), duplicates removed, in the order
+ * of their first mention. `discovery`: "" (a file when one of that name
+ * exists, else a comma list), "comma" or "file". DT_ERR_INVAL names the item
+ * and what is allowed; DT_ERR_IO, DT_ERR_NOENT name the file. */
+int servers_parse(const char *discovery, const char *list,
+                  uint16_t default_port, struct servers *out,
+                  struct error *err);
+
+/* Mixes the order, which spreads the load of many clients that share a list. */
+void servers_shuffle(struct servers *s);
+
+#endif

@@ -21,7 +21,8 @@ int permission_new(const char *user, const struct strv *rules, bool check_mode,
 void permission_free(struct permission *p);
 
 /* Decides on an opened descriptor whose resolved path is `path` (absolute).
- * DT_OK or DT_ERR_ACCES. */
+ * `fd` may be an O_PATH descriptor; -1: rules only, for a "journal:UNIT".
+ * DT_OK or DT_ERR_ACCES; the text is for the log. */
 int permission_check(const struct permission *p, int fd, const char *path,
                      struct error *err);
 

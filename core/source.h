@@ -14,6 +14,9 @@
 
 #include <sys/stat.h>
 
+/* A target that begins so is the journal of a unit, not a path. */
+#define SOURCE_JOURNAL "journal:"
+
 struct source;
 struct permission;
 
@@ -52,7 +55,8 @@ int source_open(const struct source_target *target,
 void source_close(struct source *s);
 
 /* Reads the next decoded bytes. Returns how many, 0 at the end, or a negative
- * status with err set (data given out before stay good). A wait for input
+ * status with err set (data given out before stay good; a file that shrank
+ * is DT_ERR_IO behind the data that were left). A wait for input
  * that may never come (fifo, standard input) ends with DT_ERR_CANCELLED when
  * `cancel_fd` becomes readable. */
 ssize_t source_read(struct source *s, void *data, size_t cap, int cancel_fd,
@@ -62,12 +66,17 @@ ssize_t source_read(struct source *s, void *data, size_t cap, int cancel_fd,
  * regular, undecoded file with a size. Offsets count from the first content
  * byte (behind a stripped BOM). */
 bool source_is_random(const struct source *s);
+/* As pread(2): a short count is not the end, 0 is; and DT_ERR_IO instead of 0
+ * where the file had bytes when it was opened (it shrank). */
 ssize_t source_pread(const struct source *s, void *data, size_t cap,
                      uint64_t offset, struct error *err);
 /* Content size now (fstat), 0 if not known. */
 uint64_t source_size(const struct source *s);
-/* Bytes of the underlying file consumed, for progress and counters. */
+/* Bytes of the underlying file consumed by source_read, for progress and
+ * counters. */
 uint64_t source_raw_offset(const struct source *s);
+/* Size of the underlying file now, compressed or not; 0 if not known. */
+uint64_t source_raw_size(const struct source *s);
 const char *source_path(const struct source *s);
 
 #endif

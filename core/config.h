@@ -13,6 +13,8 @@
 #include "buf.h"
 #include "error.h"
 
+#include <stdio.h>
+
 #define CONFIG_MAX_FILE (8u << 20) /* bytes */
 #define CONFIG_MAX_DEPTH 32u
 
@@ -114,7 +116,7 @@ struct config {
 
 /* The settings of a program. `path`: "none" (any case): defaults only; NULL or
  * "": the first that exists of $HOME/.config/dtail/dtail.conf,
- * $HOME/.dtail.conf, /etc/dtail/dtail.json; else exactly that file. The
+ * $HOME/.dtail.conf, SYSCONFDIR/dtail/dtail.json; else exactly that file. The
  * environment (DTAIL_TURBOBOOST_DISABLE, DTAIL_INTEGRATION_TEST_RUN_MODE) is
  * applied. Errors are DT_ERR_INVAL and name file, line, column, key and what
  * is allowed; DT_ERR_NOENT and DT_ERR_IO name the file. */
@@ -125,7 +127,11 @@ int config_parse(const char *json, size_t len, const char *name,
                  struct config **out, struct error *err);
 void config_free(struct config *c);
 
-/* The effective settings as JSON that config_parse reads back. */
+/* --check-config: loads, writes "FILE: OK" to `out`, or the error to
+ * `complaints`, where warnings go too. Returns what config_load does. */
+int config_check(const char *path, FILE *out, FILE *complaints);
+/* Appends the effective settings as JSON that config_parse reads back. DT_OK or
+ * DT_ERR_NOMEM (also when the environment gave bytes that are not UTF-8). */
 int config_dump(const struct config *c, struct buf *out);
 
 /* NULL: the plugin is not named in the configuration. */
@@ -134,6 +140,8 @@ const struct config_plugin *config_find_plugin(const struct config *c,
 /* The rules for a user: Permissions.Users[user], else Permissions.Default. */
 const struct strv *config_rules(const struct config *c, const char *user);
 
+/* DTAIL_INTEGRATION_TEST_RUN_MODE is "yes" (spec server 4). */
+bool config_test_mode(void);
 /* Host name as the programs show it (spec server 4), whole; a new string. */
 char *config_host_name(void);
 

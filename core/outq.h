@@ -56,6 +56,15 @@ int outq_push_encoded(struct outq *q, const void *data, size_t len,
  */
 int outq_post(struct outq *q, const struct wire_frame *frame);
 int outq_flush(struct outq *q, const struct cancel *cancel);
+/* Wakes writers that wait for their turn, so that they look at their cancel. */
+void outq_interrupt(struct outq *q);
+
+int cancel_init(struct cancel *c);
+void cancel_fini(struct cancel *c);
+/* The first reason stays. Any thread. */
+void cancel_set(struct cancel *c, enum cancel_why why);
+/* True once set; NULL never is. */
+bool cancel_is_set(const struct cancel *c);
 
 /* For the owner's poll loop: POLLOUT when something is kept back, else 0;
  * outq_pump writes what the socket takes. DT_OK or DT_ERR_IO. */

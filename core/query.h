@@ -37,6 +37,9 @@ struct query_env {
     const char *host; /* short name */
     bool is_serverless;
     int done_fd; /* eventfd of the owner */
+    /* Lines for the log; any thread. NULL: none. */
+    void (*log)(void *ctx, enum dt_log_level level, const char *text);
+    void *log_ctx;
 };
 
 /* Begins a query; takes what it needs of `spec` by copy. An error is one of
@@ -46,6 +49,8 @@ int query_start(const struct query_env *env, const struct query_spec *spec,
                 struct query **out, struct error *err);
 /* Asks it to end; returns at once. May be called again. */
 void query_cancel(struct query *q, enum cancel_why why);
+/* The time for reading is over: what was read is the result (finish, drain). */
+void query_stop_reading(struct query *q);
 /* SIGTERM: sources that follow end now, others are read on. */
 void query_finish_following(struct query *q);
 enum query_state query_state(const struct query *q);

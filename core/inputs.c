@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sources of a query as numbered units of work.
+ *
+ * Two kinds of exclusion: the turn (`is_busy`) is held while the next unit is
+ * made, which may wait for a slot or for bytes of a pipe; the lock only for
+ * moments, so that finished units can always be given back.
+ */
+#include "inputs.h"
+
+#include "config.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define SLICES_FROM (1024u * 1024u) /* smaller files are one unit */
+
+struct inputs {
+    struct inputs_args a;
+    _Atomic bool is_stopping;
+    struct source_targets targets;
+    /* by the holder of the turn */
+    size_t next_target;
+    struct input *current;
+    uint64_t next_seq;
+    /* under the lock */
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    bool is_busy;
+    struct input **all; /* by id - 1, for lookups */
+    size_t nr_all, cap_all;
+    struct query_end count;
+};
+
+/* ---- notes ---- */
+
+void
+query_note(const struct query_env *env, uint32_t query,
+           const struct cancel *cancel, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list ap;
+    int len;
+
+    va_start(ap, format);
+    len = vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (len < 0) {
+        return;
+    }
+    const struct wire_frame f = {
+        .type = WIRE_S_NOTE, .query = query, .data = text, .len = strlen(text)};
+    outq_push(env->out, &f, cancel);
+    if (env->log) {
+        env->log(env->log_ctx, DT_LOG_WARN, text);
+    }
+}
+
+#define NOTE(ins, ...) \
+    query_note((ins)->a.env, (ins)->a.spec->id, (ins)->a.cancel, __VA_ARGS__)
+
+/* ---- making ---- */
+
+struct inputs *
+inputs_new(const struct inputs_args *args)
+{
+    struct inputs *ins = calloc(1, sizeof(*ins));
+
+    if (ins) {
+        ins->a = *args;
+        pthread_mutex_init(&ins->lock, NULL);
+        pthread_cond_init(&ins->turn, NULL);
+    }
+    return ins;
+}
+
+static void
+input_free(struct input *in)
+{
+    source_close(in->source);
+    buf_fini(&in->carry);
+    free(in->target.path);
+    free(in->target.name);
+    free(in);
+}
+
+void
+inputs_free(struct inputs *ins)
+{
+    if (!ins) {
+        return;
+    }
+    for (size_t i = 0; i < ins->nr_all; i++) {
+        input_free(ins->all[i]);
+    }
+    free(ins->all);
+    source_targets_fini(&ins->targets);
+    pthread_cond_destroy(&ins->turn);
+    pthread_mutex_destroy(&ins->lock);
+    free(ins);
+}
+
+const struct inputs_args *
+inputs_args(const struct inputs *ins)
+{
+    return &ins->a;
+}
+
+void
+inputs_by_slices(struct inputs *ins, bool by_slices)
+{
+    ins->a.by_slices = by_slices;
+}
+
+/* Appends the targets of one pattern. */
+static int
+add_targets(struct inputs *ins, struct source_targets *more)
+{
+    struct source_target *v;
+
+    if (more->nr == 0) {
+        return DT_OK;
+    }
+    v = reallocarray(ins->targets.v, ins->targets.nr + more->nr, sizeof(*v));
+    if (!v) {
+        return DT_ERR_NOMEM;
+    }
+    memcpy(v + ins->targets.nr, more->v, more->nr * sizeof(*v));
+    ins->targets.v = v;
+    ins->targets.nr += more->nr;
+    more->nr = 0; /* the strings have moved */
+    return DT_OK;
+}
+
+static int
+expand_one(struct inputs *ins, const char *pattern, struct error *err)
+{
+    const struct query_env *env = ins->a.env;
+    size_t limit = (size_t)env->config->server.max_glob_targets;
+    struct source_targets found = {0};
+    int rc = source_expand(pattern, env->is_serverless, limit, &found, err);
+
+    if (rc == DT_ERR_NOMEM) {
+        return rc;
+    }
+    if (rc != DT_OK) {
+        NOTE(ins, "%s", err->text);
+        ins->count.failed++;
+    } else if (found.nr == 0) {
+        NOTE(ins, "Unable to read file(s), check server logs|%s|no such file",
+             pattern);
+        ins->count.failed++;
+    } else if (found.matched > found.nr) {
+        NOTE(ins,
+             "Glob expansion exceeded server limit, only first targets "
+             "served|limit|%zu|matched|%zu",
+             limit, found.matched);
+        ins->count.failed++;
+    }
+    rc = add_targets(ins, &found);
+    source_targets_fini(&found);
+    return rc;
+}
+
+int
+inputs_expand(struct inputs *ins, struct error *err)
+{
+    for (size_t i = 0; i < ins->a.spec->files.nr; i++) {
+        int rc = expand_one(ins, ins->a.spec->files.v[i], err);
+
+        if (rc != DT_OK) {
+            return error_set(err, rc, "cannot expand \"%s\"",
+                             ins->a.spec->files.v[i]);
+        }
+        if (cancel_is_set(ins->a.cancel)) {
+            return DT_ERR_CANCELLED;
+        }
+    }
+    return DT_OK;
+}
+
+/* ---- opening and closing ---- */
+
+/* Tells the client the number and name of a source. */
+static int
+announce(struct inputs *ins, const struct input *in)
+{
+    const struct source_desc desc = {.name = in->target.name,
+                                     .name_len = strlen(in->target.name),
+                                     .generation = 1};
+    struct buf json = {0};
+    int rc = source_desc_format(&desc, &json);
+
+    if (rc == DT_OK) {
+        const struct wire_frame f = {.type = WIRE_S_SOURCE,
+                                     .query = ins->a.spec->id,
+                                     .source = in->id,
+                                     .data = json.data,
+                                     .len = json.len};
+        rc = outq_push(ins->a.env->out, &f, ins->a.cancel);
+    }
+    buf_fini(&json);
+    return rc;
+}
+
+/* Puts the input into the table of all. */
+static int
+list_input_locked(struct inputs *ins, struct input *in)
+{
+    if (ins->nr_all == ins->cap_all) {
+        size_t cap = ins->cap_all ? ins->cap_all * 2 : 16;
+        struct input **all = reallocarray(ins->all, cap, sizeof(*all));
+
+        if (!all) {
+            return DT_ERR_NOMEM;
+        }
+        ins->all = all;
+        ins->cap_all = cap;
+    }
+    ins->all[ins->nr_all++] = in;
+    in->id = (uint32_t)ins->nr_all;
+    return DT_OK;
+}
+
+/* Makes the opened source the current input; takes it over. */
+static int
+begin_input(struct inputs *ins, struct source_target *target,
+            struct source *source)
+{
+    struct input *in = calloc(1, sizeof(*in));
+    int rc;
+
+    if (!in) {
+        source_close(source);
+        return DT_ERR_NOMEM;
+    }
+    in->source = source;
+    in->is_random = source_is_random(source);
+    in->size = source_size(source);
+    in->refs = 1;
+    pthread_mutex_lock(&ins->lock);
+    rc = list_input_locked(ins, in);
+    pthread_mutex_unlock(&ins->lock);
+    if (rc != DT_OK) {
+        input_free(in);
+        return rc;
+    }
+    in->target = *target;
+    *target = (struct source_target){0}; /* moved */
+    ins->current = in;
+    return announce(ins, in);
+}
+
+static void
+give_slot(struct inputs *ins)
+{
+    const struct slots *slots = &ins->a.env->slots;
+
+    if (slots->give) {
+        slots->give(slots->ctx, false);
+    }
+}
+
+static void
+count_failed(struct inputs *ins)
+{
+    pthread_mutex_lock(&ins->lock);
+    ins->count.failed++;
+    pthread_mutex_unlock(&ins->lock);
+}
+
+/* Why a target was not opened, to the user and into the count. */
+static void
+refuse_target(struct inputs *ins, const struct source_target *t, int rc,
+              const struct error *err)
+{
+    if (!t->is_literal && rc == DT_ERR_INVAL) {
+        return; /* a directory that a glob happens to match is no failure */
+    }
+    /* no reason that would tell of files outside the user's rights */
+    NOTE(ins, "Unable to read file(s), check server logs|%s|%s", t->path,
+         rc == DT_ERR_ACCES ? dt_strerror(rc) : err->text);
+    count_failed(ins);
+}
+
+/* Opens the next target that can be opened. DT_STOP: none is left. */
+static int
+open_next(struct inputs *ins)
+{
+    const struct query_env *env = ins->a.env;
+    const struct source_open_args args = {.permission = env->permission,
+                                          .is_serverless = env->is_serverless,
+                                          .verbatim = ins->a.verbatim};
+
+    while (ins->next_target < ins->targets.nr) {
+        struct source_target *t = &ins->targets.v[ins->next_target++];
+        struct source *source = NULL;
+        struct error err = ERROR_INIT;
+        int rc = env->slots.take
+                     ? env->slots.take(env->slots.ctx, false, ins->a.cancel)
+                     : DT_OK;
+
+        if (rc != DT_OK) {
+            return rc;
+        }
+        rc = source_open(t, &args, &source, &err);
+        if (rc == DT_OK) {
+            rc = begin_input(ins, t, source);
+            if (!ins->current) {
+                give_slot(ins);
+            }
+            return rc;
+        }
+        give_slot(ins);
+        refuse_target(ins, t, rc, &err);
+    }
+    return DT_STOP;
+}
+
+/* The last unit of a source is back: counts it and closes. */
+static void
+end_input(struct inputs *ins, struct input *in)
+{
+    uint64_t nr_long = atomic_load(&in->nr_long);
+
+    pthread_mutex_lock(&ins->lock);
+    ins->count.bytes_read += source_raw_offset(in->source);
+    if (in->has_failed) {
+        ins->count.failed++;
+    } else {
+        ins->count.sources++;
+    }
+    pthread_mutex_unlock(&ins->lock);
+    if (nr_long > 1) {
+        NOTE(ins, "%s|Long log lines, %llu of them were split", in->target.path,
+             (unsigned long long)nr_long);
+    }
+    source_close(in->source);
+    in->source = NULL;
+    buf_fini(&in->carry);
+    give_slot(ins);
+}
+
+/* ---- units ---- */
+
+/* Decides what the next unit of the current input is. DT_AGAIN: it had no
+ * bytes left, ask again. */
+static int
+make_unit(struct inputs *ins, struct unit *u)
+{
+    struct input *in = ins->current;
+    int rc = DT_OK;
+
+    u->input = in;
+    u->is_first = !in->is_begun;
+    u->is_last = in->is_exhausted || atomic_load(&in->is_stopped);
+    u->is_slice = false;
+    u->has_more = false;
+    u->is_fresh = true;
+    u->len = 0;
+    u->mem.len = 0;
+    u->flags = 0;
+    if (u->is_last) {
+        ins->current = NULL; /* the unit takes over the list's reference */
+        u->seq = ins->next_seq++;
+        return DT_OK;
+    }
+    if (in->is_random) {
+        bool is_cut = ins->a.by_slices && in->size >= SLICES_FROM &&
+                      in->next + INPUTS_SLICE < in->size;
+
+        u->is_slice = true;
+        u->is_aligned = in->next == 0;
+        u->is_inside = false;
+        u->pos = in->next;
+        u->end = is_cut ? in->next + INPUTS_SLICE : UINT64_MAX;
+        in->next = u->end;
+        in->is_exhausted = !is_cut;
+        u->has_more = true;
+    } else {
+        rc = unit_read_chunk(&ins->a, u);
+        if (rc == DT_OK && u->len == 0) {
+            return DT_AGAIN;
+        }
+    }
+    if (rc == DT_OK) {
+        in->is_begun = true;
+        pthread_mutex_lock(&ins->lock);
+        in->refs++;
+        pthread_mutex_unlock(&ins->lock);
+        u->seq = ins->next_seq++;
+    }
+    return rc;
+}
+
+static int
+take_turn(struct inputs *ins)
+{
+    int rc = DT_OK;
+
+    pthread_mutex_lock(&ins->lock);
+    while (ins->is_busy && !cancel_is_set(ins->a.cancel)) {
+        pthread_cond_wait(&ins->turn, &ins->lock);
+    }
+    if (cancel_is_set(ins->a.cancel)) {
+        rc = DT_ERR_CANCELLED;
+    } else {
+        ins->is_busy = true;
+    }
+    pthread_mutex_unlock(&ins->lock);
+    return rc;
+}
+
+static void
+give_turn(struct inputs *ins)
+{
+    pthread_mutex_lock(&ins->lock);
+    ins->is_busy = false;
+    pthread_cond_broadcast(&ins->turn);
+    pthread_mutex_unlock(&ins->lock);
+}
+
+/* Reading is over: a begun source still gets its end. */
+static int
+stop_current(struct inputs *ins)
+{
+    if (!ins->current) {
+        return DT_STOP;
+    }
+    atomic_store(&ins->current->is_stopped, true);
+    return DT_OK;
+}
+
+int
+inputs_next(struct inputs *ins, struct unit *u)
+{
+    int rc = take_turn(ins);
+
+    if (rc != DT_OK) {
+        return rc;
+    }
+    do {
+        if (atomic_load(&ins->is_stopping)) {
+            rc = stop_current(ins);
+        } else if (!ins->current) {
+            rc = open_next(ins);
+        }
+        if (rc == DT_OK || rc == DT_AGAIN) {
+            rc = make_unit(ins, u);
+        }
+    } while (rc == DT_AGAIN);
+    if (rc != DT_OK) {
+        u->input = NULL;
+    }
+    give_turn(ins);
+    return rc;
+}
+
+void
+inputs_stop(struct inputs *ins)
+{
+    atomic_store(&ins->is_stopping, true);
+    pthread_mutex_lock(&ins->lock);
+    for (size_t i = 0; i < ins->nr_all; i++) {
+        atomic_store(&ins->all[i]->is_stopped, true);
+    }
+    pthread_mutex_unlock(&ins->lock);
+}
+
+void
+inputs_interrupt(struct inputs *ins)
+{
+    pthread_mutex_lock(&ins->lock);
+    pthread_cond_broadcast(&ins->turn);
+    pthread_mutex_unlock(&ins->lock);
+}
+
+void
+inputs_release(struct inputs *ins, struct unit *u)
+{
+    bool is_end;
+
+    if (u->input) {
+        pthread_mutex_lock(&ins->lock);
+        is_end = --u->input->refs == 0;
+        pthread_mutex_unlock(&ins->lock);
+        if (is_end) {
+            end_input(ins, u->input);
+        }
+        u->input = NULL;
+    }
+    if (u->mem.cap > 3 * INPUTS_SLICE) {
+        buf_fini(&u->mem); /* one long line must not fatten the process */
+    }
+}
+
+/* ---- small answers ---- */
+
+int
+inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
+{
+    const struct input *in = NULL;
+
+    pthread_mutex_lock(&ins->lock);
+    if (id >= 1 && id <= ins->nr_all) {
+        in = ins->all[id - 1];
+    }
+    pthread_mutex_unlock(&ins->lock);
+    if (!in) {
+        return DT_ERR_NOENT;
+    }
+    out->name = in->target.name;
+    out->path = in->target.path;
+    out->host = ins->a.env->host;
+    return DT_OK;
+}
+
+void
+inputs_counters(struct inputs *ins, struct query_end *end)
+{
+    pthread_mutex_lock(&ins->lock);
+    end->bytes_read = ins->count.bytes_read;
+    end->sources = ins->count.sources;
+    end->failed = ins->count.failed;
+    pthread_mutex_unlock(&ins->lock);
+}

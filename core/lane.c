@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One instance of a query's map stage with the host that it talks to.
+ */
+#include "lane.h"
+
+#include "config.h"
+#include "lines.h"
+
+#include <bytes.h>
+
+#include <stdlib.h>
+
+#define PARTIAL_MAX (8u * 1024u * 1024u)
+
+struct lane {
+    struct dt_query base; /* first: the plugin's handle is the lane */
+    struct lane_shared *sh;
+    enum dt_role role;
+    struct instance *instance;
+    struct unit unit;
+    bool is_first_run;
+    struct packer packer; /* what was emitted, on its way */
+    struct buf slack;     /* a partial on its way to combine */
+};
+
+static struct lane *
+lane_of(struct dt_query *q)
+{
+    return (struct lane *)q;
+}
+
+int
+lane_fail(struct lane_shared *sh, int status, const char *text)
+{
+    if (status == DT_ERR_CANCELLED) {
+        return status;
+    }
+    pthread_mutex_lock(&sh->lock);
+    if (sh->status == DT_OK) {
+        sh->status = status;
+        snprintf(sh->text, sizeof(sh->text), "%s", text);
+    }
+    pthread_mutex_unlock(&sh->lock);
+    cancel_set(sh->cancel, CANCEL_FAILED);
+    order_interrupt(sh->order);
+    inputs_interrupt(sh->inputs);
+    return status;
+}
+
+/* ---- host calls ---- */
+
+static int
+host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
+{
+    struct lane *l = lane_of(q);
+    uint64_t nr = lines->nr_lines;
+    bool is_ended = lines->len && lines->data[lines->len - 1] == '\n';
+
+    if (cancel_is_set(l->sh->cancel)) {
+        return DT_ERR_CANCELLED;
+    }
+    if (lines->len == 0) {
+        return DT_OK;
+    }
+    if (lines->len > WIRE_MAX_FRAME - WIRE_MAX_FIXED || nr > UINT32_MAX) {
+        return dt_error(q, DT_ERR_LIMIT,
+                        "%zu bytes of lines at once; at most %u are allowed",
+                        lines->len, WIRE_MAX_FRAME - WIRE_MAX_FIXED);
+    }
+    if (l->sh->is_numbered && nr == 0) {
+        nr = bytes_count_newlines(lines->data, lines->len) + !is_ended;
+    }
+    if (nr) {
+        atomic_fetch_add_explicit(&l->sh->lines_sent, nr, memory_order_relaxed);
+    }
+    const struct wire_frame f = {
+        .type = WIRE_S_LINES,
+        .query = l->sh->spec->id,
+        .source = lines->source,
+        .flags = is_ended ? 0 : lines->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT),
+        .generation = 1,
+        .first_line = l->sh->is_numbered ? lines->first_line : 0,
+        .nr_lines = (uint32_t)nr,
+        .offset = lines->offset,
+        .data = lines->data,
+        .len = lines->len};
+    return packer_lines(&l->packer, &f);
+}
+
+/* Hands a partial to the instance that merges on the server. */
+static int
+feed_combine(struct lane *l, const void *data, size_t len)
+{
+    struct dt_block b = {.size = sizeof(b), .flags = DT_BLOCK_PARTIAL};
+    int rc;
+
+    l->slack.len = 0;
+    if (buf_reserve(&l->slack, len + BYTES_SLACK) != DT_OK) {
+        return DT_ERR_NOMEM;
+    }
+    memcpy(l->slack.data, data, len);
+    memset(l->slack.data + len, 0, BYTES_SLACK);
+    b.data = l->slack.data;
+    b.len = len;
+    pthread_mutex_lock(&l->sh->combine_lock);
+    rc = instance_feed(l->sh->combine, &b);
+    pthread_mutex_unlock(&l->sh->combine_lock);
+    return rc == DT_STOP ? DT_OK : rc;
+}
+
+static int
+host_emit_partial(struct dt_query *q, const void *data, size_t len)
+{
+    struct lane *l = lane_of(q);
+
+    if (cancel_is_set(l->sh->cancel)) {
+        return DT_ERR_CANCELLED;
+    }
+    if (len > PARTIAL_MAX) {
+        return dt_error(q, DT_ERR_LIMIT,
+                        "a partial result of %zu bytes; at most %u are "
+                        "allowed",
+                        len, PARTIAL_MAX);
+    }
+    if (l->sh->combine && l->role == DT_ROLE_MAP) {
+        return feed_combine(l, data, len);
+    }
+    const struct wire_frame f = {.type = WIRE_S_PARTIAL,
+                                 .query = l->sh->spec->id,
+                                 .data = data,
+                                 .len = len};
+    return packer_frame(&l->packer, &f);
+}
+
+static int
+host_emit_text(struct dt_query *q, const char *data, size_t len)
+{
+    struct lane *l = lane_of(q);
+
+    if (cancel_is_set(l->sh->cancel)) {
+        return DT_ERR_CANCELLED;
+    }
+    if (len > PARTIAL_MAX) {
+        return dt_error(q, DT_ERR_LIMIT,
+                        "%zu bytes of text at once; at most %u are allowed",
+                        len, PARTIAL_MAX);
+    }
+    const struct wire_frame f = {.type = WIRE_S_TEXT,
+                                 .query = l->sh->spec->id,
+                                 .data = data,
+                                 .len = len};
+    return packer_frame(&l->packer, &f);
+}
+
+static void
+host_note(struct dt_query *q, const char *text)
+{
+    struct lane *l = lane_of(q);
+
+    query_note(l->sh->env, l->sh->spec->id, l->sh->cancel, "%s", text);
+}
+
+static void
+host_error(struct dt_query *q, int status, const char *text)
+{
+    lane_fail(lane_of(q)->sh, status, text);
+}
+
+static void
+host_log(struct dt_query *q, enum dt_log_level level, const char *text)
+{
+    const struct query_env *env = lane_of(q)->sh->env;
+
+    if (env->log) {
+        env->log(env->log_ctx, level, text);
+    }
+}
+
+static const char *
+host_arg(struct dt_query *q, const char *name, size_t index, size_t *len)
+{
+    const struct query_spec *spec = lane_of(q)->sh->spec;
+
+    for (size_t i = 0; i < spec->nr_args; i++) {
+        const struct request_arg *a = &spec->args[i];
+
+        if (strcmp(a->name, name) == 0 && index-- == 0) {
+            if (len) {
+                *len = a->value_len;
+            }
+            return a->value;
+        }
+    }
+    return NULL;
+}
+
+static bool
+host_cancelled(struct dt_query *q)
+{
+    return cancel_is_set(lane_of(q)->sh->cancel);
+}
+
+static int
+host_source(struct dt_query *q, uint32_t id, struct dt_source *out)
+{
+    return inputs_lookup(lane_of(q)->sh->inputs, id, out);
+}
+
+static enum dt_role
+host_role(struct dt_query *q)
+{
+    return lane_of(q)->role;
+}
+
+static void
+host_ordered(struct dt_query *q)
+{
+    lane_of(q)->sh->is_ordered = true;
+}
+
+static const struct dt_host lane_host = {
+    .size = sizeof(struct dt_host),
+    .emit_lines = host_emit_lines,
+    .emit_partial = host_emit_partial,
+    .emit_text = host_emit_text,
+    .note = host_note,
+    .error = host_error,
+    .log = host_log,
+    .arg = host_arg,
+    .cancelled = host_cancelled,
+    .source = host_source,
+    .role = host_role,
+    .ordered = host_ordered,
+};
+
+/* ---- making ---- */
+
+int
+lane_new(struct lane_shared *sh, enum dt_role role, struct lane **out)
+{
+    struct lane *l = calloc(1, sizeof(*l));
+    int rc;
+
+    *out = NULL;
+    if (!l) {
+        return DT_ERR_NOMEM;
+    }
+    l->base.host = &lane_host;
+    l->sh = sh;
+    l->role = role;
+    packer_init(&l->packer, sh->env->out, sh->order, sh->cancel);
+    rc = instance_start(sh->plugin, role, &l->base, &l->instance);
+    if (rc != DT_OK) {
+        free(l);
+        return rc;
+    }
+    *out = l;
+    return DT_OK;
+}
+
+void
+lane_free(struct lane *l)
+{
+    if (!l) {
+        return;
+    }
+    instance_close(l->instance);
+    unit_fini(&l->unit);
+    packer_fini(&l->packer);
+    buf_fini(&l->slack);
+    free(l);
+}
+
+struct instance *
+lane_instance(struct lane *l)
+{
+    return l->instance;
+}
+
+/* ---- feeding ---- */
+
+static int
+feed_by_line(struct lane *l, struct dt_block *b)
+{
+    const char *at = b->data, *end = b->data + b->len;
+    uint32_t last_flags = b->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT);
+    uint64_t offset = b->offset;
+    int rc = DT_OK;
+
+    b->flags = (b->flags & DT_BLOCK_FIRST) | DT_BLOCK_LINE;
+    b->nr_lines = 1;
+    while (at < end && rc == DT_OK) {
+        const char *nl = memchr(at, '\n', (size_t)(end - at));
+
+        b->data = at;
+        b->len = nl ? (size_t)(nl - at) + 1 : (size_t)(end - at);
+        b->offset = offset;
+        if (!nl) {
+            b->flags |= last_flags;
+        }
+        rc = instance_feed(l->instance, b);
+        b->flags = DT_BLOCK_LINE;
+        if (b->first_line) {
+            b->first_line++;
+        }
+        offset += b->len;
+        at += b->len;
+    }
+    return rc;
+}
+
+int
+lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
+              uint64_t nr_lines)
+{
+    size_t max = (size_t)l->sh->env->config->server.max_line_length;
+    size_t at = 0, len;
+    uint32_t flags;
+    int rc = DT_OK;
+
+    while (rc == DT_OK && lines_piece(u->data + at, u->len - at, u->flags, max,
+                                      &len, &flags)) {
+        struct dt_block b = {.size = sizeof(b),
+                             .source = u->input->id,
+                             .flags = flags,
+                             .data = u->data + at,
+                             .len = len,
+                             .first_line = first_line,
+                             .nr_lines = len == u->len ? nr_lines : 0,
+                             .offset = u->offset + at,
+                             .sequence = u->seq};
+
+        if (u->is_first && l->is_first_run) {
+            b.flags |= DT_BLOCK_FIRST;
+        }
+        l->is_first_run = false;
+        if (first_line) {
+            if (len != u->len) {
+                b.nr_lines = lines_count(b.data, len, flags, max);
+            }
+            first_line += b.nr_lines;
+        }
+        rc = l->sh->is_normal ? feed_by_line(l, &b)
+                              : instance_feed(l->instance, &b);
+        at += len;
+    }
+    if (rc == DT_STOP) {
+        atomic_store(&u->input->is_stopped, true);
+        rc = DT_OK;
+    }
+    return rc;
+}
+
+int
+lane_feed_last(struct lane *l, const struct unit *u)
+{
+    const struct dt_block b = {.size = sizeof(b),
+                               .source = u->input->id,
+                               .flags = DT_BLOCK_LAST |
+                                        (u->is_first ? DT_BLOCK_FIRST : 0),
+                               .data = "",
+                               .sequence = u->seq};
+    int rc = instance_feed(l->instance, &b);
+
+    return rc == DT_STOP ? DT_OK : rc;
+}
+
+int
+lane_begin_unit(struct lane *l, const struct unit *u)
+{
+    l->is_first_run = true;
+    packer_begin(&l->packer, u->seq);
+    return order_wait_room(l->sh->order, u->seq);
+}
+
+int
+lane_end_unit(struct lane *l)
+{
+    return packer_end(&l->packer);
+}
+
+int
+lane_show(struct lane *l)
+{
+    return packer_show(&l->packer);
+}
+
+uint64_t
+lane_count_run(struct lane *l, const struct unit *u)
+{
+    size_t max = (size_t)l->sh->env->config->server.max_line_length;
+    uint64_t nr;
+
+    if (!l->sh->is_numbered) {
+        return 0;
+    }
+    nr = lines_count(u->data, u->len, u->flags, max);
+    atomic_fetch_add_explicit(&l->sh->lines_read, nr, memory_order_relaxed);
+    return nr;
+}
+
+/* Feeds the present run and all behind it; *next is the number of its first
+ * line (0: not counted) and becomes that of the line behind the unit. */
+static int
+feed_runs(struct lane *l, struct unit *u, uint64_t *next)
+{
+    int rc = DT_OK;
+
+    while (rc == DT_OK && !atomic_load(&u->input->is_stopped)) {
+        uint64_t nr = lane_count_run(l, u);
+
+        rc = lane_feed_run(l, u, *next, nr);
+        *next += nr;
+        if (rc == DT_OK) {
+            rc = unit_next_run(inputs_args(l->sh->inputs), u);
+        }
+    }
+    return rc == DT_STOP ? DT_OK : rc;
+}
+
+/* A unit of one run tells the number behind it before it is fed, so that its
+ * successor need not wait; others only at their end. */
+static int
+feed_numbered(struct lane *l, struct unit *u, bool is_empty)
+{
+    struct order *o = l->sh->order;
+    uint64_t next = 1, nr;
+    int rc;
+
+    if (is_empty || u->has_more) {
+        rc = order_line_begin(o, u->seq, u->is_first, &next);
+        if (rc == DT_OK && !is_empty) {
+            rc = feed_runs(l, u, &next);
+        }
+        order_line_end(o, u->seq, next);
+        return rc;
+    }
+    nr = lane_count_run(l, u);
+    rc = order_line_begin(o, u->seq, u->is_first, &next);
+    if (rc == DT_OK) {
+        order_line_end(o, u->seq, next + nr);
+        rc = lane_feed_run(l, u, next, nr);
+    }
+    return rc;
+}
+
+static int
+feed_unit(struct lane *l, struct unit *u)
+{
+    int rc = unit_next_run(inputs_args(l->sh->inputs), u);
+    bool is_empty = rc == DT_STOP;
+    uint64_t uncounted = 0;
+
+    if (rc != DT_OK && rc != DT_STOP) {
+        return rc;
+    }
+    if (l->sh->is_numbered) {
+        rc = feed_numbered(l, u, is_empty);
+    } else {
+        rc = is_empty ? DT_OK : feed_runs(l, u, &uncounted);
+    }
+    if (rc == DT_OK && u->is_last) {
+        rc = lane_feed_last(l, u);
+    }
+    return rc;
+}
+
+int
+lane_run(struct lane *l)
+{
+    struct unit *u = &l->unit;
+    int rc;
+
+    while ((rc = inputs_next(l->sh->inputs, u)) == DT_OK) {
+        int end;
+
+        rc = lane_begin_unit(l, u);
+        if (rc == DT_OK) {
+            rc = feed_unit(l, u);
+        }
+        end = lane_end_unit(l);
+        if (!u->is_slice && end == DT_OK) {
+            end = lane_show(l);
+        }
+        inputs_release(l->sh->inputs, u);
+        if (rc != DT_OK || (rc = end) != DT_OK) {
+            break;
+        }
+    }
+    return rc == DT_STOP ? DT_OK : rc;
+}
+
+/* ---- the end ---- */
+
+int
+lane_finish(struct lane *l)
+{
+    packer_alone(&l->packer); /* there are no units any more */
+    return instance_finish(l->instance);
+}
+
+int
+lane_drain(struct lane *l, enum dt_drain why)
+{
+    int rc;
+
+    packer_alone(&l->packer);
+    do {
+        rc = instance_drain(l->instance, why);
+        if (rc == DT_OK || rc == DT_AGAIN) {
+            int pushed = packer_push(&l->packer);
+
+            rc = pushed == DT_OK ? rc : pushed;
+        }
+    } while (rc == DT_AGAIN);
+    return rc;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One instance of a query's map stage with the host that it talks to: feeds
+ * units of input to it and packs what it emits into frames.
+ *
+ * Threads: a lane belongs to one thread at a time.
+ */
+#ifndef CORE_LANE_H
+#define CORE_LANE_H
+
+#include "inputs.h"
+#include "packer.h"
+
+#include <pthread.h>
+
+/* What the lanes of a query share. */
+struct lane_shared {
+    const struct query_env *env;
+    const struct query_spec *spec;
+    const struct plugin *plugin;
+    struct inputs *inputs;
+    struct order *order;
+    struct cancel *cancel;
+    bool is_numbered;         /* line numbers are wanted */
+    bool is_normal;           /* one line a feed */
+    bool is_ordered;          /* an instance asked for it in start */
+    struct instance *combine; /* takes partials instead of the wire, or NULL */
+    pthread_mutex_t combine_lock; /* one thread at a time feeds it */
+    pthread_mutex_t lock;         /* for the error below */
+    int status;                   /* the first error of the query … */
+    char text[ERROR_TEXT_MAX];    /* … and its message */
+    _Atomic uint64_t lines_read;
+    _Atomic uint64_t lines_sent;
+};
+
+struct lane;
+
+/* Starts the instance. `role`: DT_ROLE_MAP, or DT_ROLE_COMBINE for the reduce
+ * stage on the server. */
+int lane_new(struct lane_shared *shared, enum dt_role role, struct lane **out);
+void lane_free(struct lane *l);
+
+/* Takes units until there are none: DT_OK, or what ended it early. */
+int lane_run(struct lane *l);
+/* Feeds the present run of a unit. `first_line` and `nr_lines`
+ * are 0 when not counted. */
+int lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
+                  uint64_t nr_lines);
+/* How many lines the present run is; 0 when nobody wants to know. */
+uint64_t lane_count_run(struct lane *l, const struct unit *u);
+/* Feeds the empty block that ends a source. */
+int lane_feed_last(struct lane *l, const struct unit *u);
+/* The unit whose runs are fed from now on; its output goes out at the end. */
+int lane_begin_unit(struct lane *l, const struct unit *u);
+int lane_end_unit(struct lane *l);
+/* Makes visible what was given out so far. */
+int lane_show(struct lane *l);
+/* After the last unit: finish, then drain until all is given out. */
+int lane_finish(struct lane *l);
+int lane_drain(struct lane *l, enum dt_drain why);
+
+struct instance *lane_instance(struct lane *l);
+
+/* Keeps the first error of the query and stops its other threads. Returns
+ * status. */
+int lane_fail(struct lane_shared *shared, int status, const char *text);
+
+#endif

@@ -4,6 +4,7 @@
  */
 #include "fileglob.h"
 
+#include "bytes.h"
 #include "cleanup.h"
 
 #include <dirent.h>
@@ -71,40 +72,19 @@ fileglob_has_meta(const char *pattern)
 /* One character as Go decodes it: a byte that is not UTF-8 counts as one
  * U+FFFD. Returns the bytes used; `p` is not at its end. */
 static size_t
-decode_rune(const char *text, uint32_t *rune)
+decode_rune(const char *p, uint32_t *rune)
 {
-    const uint8_t *p = (const uint8_t *)text;
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t r;
-    size_t n;
+    static const uint8_t lead_mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    size_t n = bytes_utf8_char(p, p + strnlen(p, 4));
 
-    *rune = RUNE_ERROR;
-    if (p[0] < 0x80) {
-        *rune = p[0];
+    if (n == 0) {
+        *rune = RUNE_ERROR;
         return 1;
     }
-    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
-        n = 2;
-        r = p[0] & 0x1fu;
-    } else if ((p[0] & 0xf0) == 0xe0) {
-        n = 3;
-        r = p[0] & 0x0fu;
-    } else if (p[0] >= 0xf0 && p[0] <= 0xf4) {
-        n = 4;
-        r = p[0] & 0x07u;
-    } else {
-        return 1;
+    *rune = (uint8_t)p[0] & lead_mask[n];
+    for (size_t i = 1; i < n; i++) {
+        *rune = *rune << 6 | ((uint8_t)p[i] & 0x3fu);
     }
-    for (size_t i = 1; i < n; i++) { /* a NUL ends this too */
-        if ((p[i] & 0xc0) != 0x80) {
-            return 1;
-        }
-        r = r << 6 | (p[i] & 0x3fu);
-    }
-    if (r < smallest[n] || r > 0x10ffff || (r >= 0xd800 && r <= 0xdfff)) {
-        return 1;
-    }
-    *rune = r;
     return n;
 }
 

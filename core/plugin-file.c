@@ -14,10 +14,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <stdatomic.h>
 #include <sys/stat.h>
 
 #define ENTRY "dt_plugin_entry"
+#define MAX_ALIASES 256u /* names that one path can have in this process */
 
 static int
 check_rights(const struct stat *st, const char *what, struct error *err)
@@ -181,31 +181,38 @@ plugin_file_check(const char *path, struct error *err)
     return r < 0 ? r : check_elf(fd, err);
 }
 
-/* glibc knows objects by the names they were opened with, before it looks at
+/* glibc knows objects by the name they were opened with, before it looks at
  * the file: a path that was opened earlier gives the old object, though the
- * file was replaced. So each call spells the path anew; what glibc then finds
- * by the file's inode is right. The count is the process's, as the names are.
- */
+ * file was replaced. So "./" is put in front of the last part until the name
+ * is new; an unchanged file is then recognised by its inode. */
 static int
-make_new_name(const char *path, struct buf *name)
+make_new_name(const char *path, struct buf *name, struct error *err)
 {
-    static atomic_uint count;
-    unsigned nr = atomic_fetch_add(&count, 1);
-    const char *slash = strrchr(path, '/');
-    const char *file = slash ? slash + 1 : path;
-    int r = slash ? buf_append(name, path, (size_t)(file - path))
-                  : buf_puts(name, "./");
+    const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    size_t dir_len = (size_t)(file - path);
 
-    /* the bits of nr from the highest that is set: "./" is 1, "/" is 0 */
-    for (unsigned bit = 1u << 31; r == DT_OK && bit; bit >>= 1) {
-        if (nr >= bit) {
-            r = buf_puts(name, nr & bit ? "./" : "/");
+    for (unsigned i = 0; i <= MAX_ALIASES; i++) {
+        void *known;
+        int r;
+
+        name->len = 0;
+        r = dir_len ? buf_append(name, path, dir_len) : buf_puts(name, "./");
+        for (unsigned k = 0; r == DT_OK && k < i; k++) {
+            r = buf_puts(name, "./");
         }
+        if (r < 0 || (r = buf_puts(name, file)) < 0 ||
+            (r = buf_append(name, "", 1)) < 0) {
+            return error_set(err, r, "%s", dt_strerror(r));
+        }
+        known = dlopen(name->data, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+        if (!known) {
+            return DT_OK;
+        }
+        dlclose(known);
     }
-    if (r == DT_OK) {
-        r = buf_append(name, file, strlen(file) + 1);
-    }
-    return r;
+    return error_set(err, DT_ERR_LIMIT,
+                     "was opened %u times in this process; start it anew",
+                     MAX_ALIASES);
 }
 
 int
@@ -213,13 +220,14 @@ plugin_file_open(const char *path, void **handle, struct error *err)
 {
     struct buf name = {0};
     const char *why;
-    int r = make_new_name(path, &name);
+    int r = make_new_name(path, &name, err);
 
-    if (r < 0) {
-        error_set(err, r, "%s", dt_strerror(r));
-    } else if (!(*handle = dlopen(name.data, RTLD_NOW | RTLD_LOCAL))) {
-        why = dlerror();
-        r = error_set(err, DT_ERR_INVAL, "%s", why ? why : "dlopen failed");
+    if (r == DT_OK) {
+        *handle = dlopen(name.data, RTLD_NOW | RTLD_LOCAL);
+        if (!*handle) {
+            why = dlerror();
+            r = error_set(err, DT_ERR_INVAL, "%s", why ? why : "dlopen failed");
+        }
     }
     buf_fini(&name);
     return r;

@@ -100,6 +100,15 @@ decoder_peek_drop(struct decoder *d, size_t len)
     ((struct decoder_peek *)d)->pos += len;
 }
 
+struct decoder *
+decoder_peek_remove(struct decoder *d)
+{
+    struct decoder *below = ((struct decoder_peek *)d)->below;
+
+    free(d);
+    return below;
+}
+
 /* ---- input ---- */
 
 int

@@ -41,6 +41,8 @@ int decoder_file_new(const struct decoder_file_args *args, struct decoder **out,
                      struct error *err);
 /* Bytes read from the descriptor so far. */
 uint64_t decoder_file_consumed(const struct decoder *d);
+/* Goes on `offset` bytes behind the start of a sized file. */
+void decoder_file_seek(struct decoder *d, uint64_t offset);
 
 /* The error of a sized file that ends at `end` although it had `size` bytes;
  * DT_OK if it still has them (files of sysfs have no honest size). */
@@ -60,6 +62,8 @@ int decoder_peek_fill(struct decoder *d, size_t want, int cancel_fd,
 size_t decoder_peek_bytes(const struct decoder *d, const uint8_t **bytes,
                           bool *is_end);
 void decoder_peek_drop(struct decoder *d, size_t len);
+/* Frees the link and returns the one below. */
+struct decoder *decoder_peek_remove(struct decoder *d);
 
 /* ---- decoding links; each takes `below` on success ---- */
 

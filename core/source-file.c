@@ -117,3 +117,9 @@ decoder_file_consumed(const struct decoder *d)
 {
     return ((const struct decoder_file *)d)->consumed;
 }
+
+void
+decoder_file_seek(struct decoder *d, uint64_t offset)
+{
+    ((struct decoder_file *)d)->consumed = offset;
+}

@@ -5,7 +5,8 @@
  * Two engines that must behave the same: zlib, always there, and ISA-L, three
  * times as fast, where configure found it. What they see differently is
  * decided here: where a member begins, padding and garbage behind it, which
- * flags are known, and when the input ended too early.
+ * flags are known, and when the input ended too early. On damaged data they
+ * may differ in how many bytes come out before the error, not in more.
  */
 #include "source-decoder.h"
 

@@ -360,6 +360,10 @@ open_chain(struct source *s, int fd, bool is_stdin, const struct stat *st,
     if (status == DT_OK && s->is_random) {
         status = add_encoding(s, -1, err);
         s->stage = STAGE_READY;
+        if (s->is_random) { /* what was looked at can be read again */
+            s->top = decoder_peek_remove(s->top);
+            decoder_file_seek(s->file, s->start - args.start);
+        }
     }
     return status;
 }

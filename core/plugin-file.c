@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #define ENTRY "dt_plugin_entry"
-#define MAX_ALIASES 256u /* names that one path can have in this process */
 
 static int
 check_rights(const struct stat *st, const char *what, struct error *err)
@@ -183,36 +182,32 @@ plugin_file_check(const char *path, struct error *err)
 
 /* glibc knows objects by the name they were opened with, before it looks at
  * the file: a path that was opened earlier gives the old object, though the
- * file was replaced. So "./" is put in front of the last part until the name
- * is new; an unchanged file is then recognised by its inode. */
+ * file was replaced. So the name says which file it is: for each bit of inode
+ * and time of change, "./" or ".//" stands in front of the last part. */
 static int
-make_new_name(const char *path, struct buf *name, struct error *err)
+make_own_name(const char *path, struct buf *name, struct error *err)
 {
     const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     size_t dir_len = (size_t)(file - path);
+    struct stat st;
+    uint64_t key;
+    int r;
 
-    for (unsigned i = 0; i <= MAX_ALIASES; i++) {
-        void *known;
-        int r;
-
-        name->len = 0;
-        r = dir_len ? buf_append(name, path, dir_len) : buf_puts(name, "./");
-        for (unsigned k = 0; r == DT_OK && k < i; k++) {
-            r = buf_puts(name, "./");
-        }
-        if (r < 0 || (r = buf_puts(name, file)) < 0 ||
-            (r = buf_append(name, "", 1)) < 0) {
-            return error_set(err, r, "%s", dt_strerror(r));
-        }
-        known = dlopen(name->data, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-        if (!known) {
-            return DT_OK;
-        }
-        dlclose(known);
+    if (stat(path, &st) < 0) {
+        return error_errno(err, errno, "cannot be opened");
     }
-    return error_set(err, DT_ERR_LIMIT,
-                     "was opened %u times in this process; start it anew",
-                     MAX_ALIASES);
+    key = (uint64_t)st.st_ino * 0x9e3779b97f4a7c15u ^
+          ((uint64_t)st.st_ctim.tv_sec * 1000000000u +
+           (uint64_t)st.st_ctim.tv_nsec);
+    r = dir_len ? buf_append(name, path, dir_len) : buf_puts(name, "./");
+    for (; r == DT_OK && key; key >>= 1) {
+        r = buf_puts(name, key & 1 ? ".//" : "./");
+    }
+    if (r < 0 || (r = buf_puts(name, file)) < 0 ||
+        (r = buf_append(name, "", 1)) < 0) {
+        return error_set(err, r, "%s", dt_strerror(r));
+    }
+    return DT_OK;
 }
 
 int
@@ -220,7 +215,7 @@ plugin_file_open(const char *path, void **handle, struct error *err)
 {
     struct buf name = {0};
     const char *why;
-    int r = make_new_name(path, &name, err);
+    int r = make_own_name(path, &name, err);
 
     if (r == DT_OK) {
         *handle = dlopen(name.data, RTLD_NOW | RTLD_LOCAL);

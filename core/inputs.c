@@ -31,6 +31,8 @@ struct inputs {
     struct input **all; /* by id - 1, for lookups */
     size_t nr_all, cap_all;
     struct query_end count;
+    unsigned nr_slots;   /* held */
+    unsigned nr_yielded; /* of open sources, given to others for now */
 };
 
 /* ---- notes ---- */
@@ -252,13 +254,81 @@ begin_input(struct inputs *ins, struct source_target *target,
     return announce(ins, in);
 }
 
+static int
+take_slot(struct inputs *ins)
+{
+    const struct slots *slots = &ins->a.env->slots;
+    int rc =
+        slots->take ? slots->take(slots->ctx, false, ins->a.cancel) : DT_OK;
+
+    if (rc == DT_OK) {
+        pthread_mutex_lock(&ins->lock);
+        ins->nr_slots++;
+        pthread_mutex_unlock(&ins->lock);
+    }
+    return rc;
+}
+
 static void
-give_slot(struct inputs *ins)
+give_slots(struct inputs *ins, unsigned nr)
 {
     const struct slots *slots = &ins->a.env->slots;
 
-    if (slots->give) {
+    for (; slots->give && nr > 0; nr--) {
         slots->give(slots->ctx, false);
+    }
+}
+
+/* Gives one back, unless others have it already. */
+static void
+give_slot(struct inputs *ins)
+{
+    unsigned nr = 0;
+
+    pthread_mutex_lock(&ins->lock);
+    if (ins->nr_yielded > 0) {
+        ins->nr_yielded--;
+    } else {
+        ins->nr_slots--;
+        nr = 1;
+    }
+    pthread_mutex_unlock(&ins->lock);
+    give_slots(ins, nr);
+}
+
+void
+inputs_yield_slots(struct inputs *ins)
+{
+    unsigned nr;
+
+    pthread_mutex_lock(&ins->lock);
+    nr = ins->nr_slots;
+    ins->nr_slots = 0;
+    ins->nr_yielded += nr;
+    pthread_mutex_unlock(&ins->lock);
+    give_slots(ins, nr);
+}
+
+void
+inputs_regain_slots(struct inputs *ins)
+{
+    unsigned nr;
+
+    do {
+        if (take_slot(ins) != DT_OK) {
+            return; /* cancelled: its sources close without slots */
+        }
+        pthread_mutex_lock(&ins->lock);
+        nr = ins->nr_yielded;
+        if (nr > 0) {
+            ins->nr_yielded--;
+        } else {
+            ins->nr_slots--; /* one too many: all were closed meanwhile */
+        }
+        pthread_mutex_unlock(&ins->lock);
+    } while (nr > 1);
+    if (nr == 0) {
+        give_slots(ins, 1);
     }
 }
 
@@ -297,9 +367,7 @@ open_next(struct inputs *ins)
         struct source_target *t = &ins->targets.v[ins->next_target++];
         struct source *source = NULL;
         struct error err = ERROR_INIT;
-        int rc = env->slots.take
-                     ? env->slots.take(env->slots.ctx, false, ins->a.cancel)
-                     : DT_OK;
+        int rc = take_slot(ins);
 
         if (rc != DT_OK) {
             return rc;

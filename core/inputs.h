@@ -31,6 +31,11 @@ int inputs_expand(struct inputs *ins, struct error *err);
 int inputs_next(struct inputs *ins, struct unit *u);
 /* Gives a unit back (its memory stays for the next). */
 void inputs_release(struct inputs *ins, struct unit *u);
+/* While the client reads nothing, others may have the slots of this query; to
+ * go on it waits for them again. By the thread that writes. */
+void inputs_yield_slots(struct inputs *ins);
+void inputs_regain_slots(struct inputs *ins);
+
 /* No further units: inputs_next says DT_STOP. Any thread. */
 void inputs_stop(struct inputs *ins);
 /* Wakes threads that wait for their turn, so that they look at the cancel. */

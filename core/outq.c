@@ -39,6 +39,7 @@ int
 cancel_init(struct cancel *c)
 {
     atomic_init(&c->why, CANCEL_NONE);
+    c->hold_ms = 0;
     c->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return c->fd < 0 ? DT_ERR_LIMIT : DT_OK;
 }
@@ -204,11 +205,22 @@ wait_writable(int fd, const struct cancel *cancel)
         {.fd = fd, .events = POLLOUT},
         {.fd = cancel ? cancel->fd : -1, .events = POLLIN},
     };
+    int limit = cancel && cancel->hold_ms > 0 ? cancel->hold_ms : -1;
+    bool is_held = false;
+    int n;
 
-    while (poll(p, 2, -1) < 0) {
-        if (errno != EINTR) {
+    while ((n = poll(p, 2, limit)) <= 0) {
+        if (n < 0 && errno != EINTR) {
             return DT_ERR_IO;
         }
+        if (n == 0) {
+            is_held = true;
+            limit = -1;
+            cancel->on_hold(cancel->hold_ctx, true);
+        }
+    }
+    if (is_held) {
+        cancel->on_hold(cancel->hold_ctx, false);
     }
     return p[1].revents ? DT_ERR_CANCELLED : DT_OK;
 }

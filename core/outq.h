@@ -19,6 +19,12 @@ struct outq;
 struct cancel {
     _Atomic int why; /* enum cancel_why; 0: not cancelled */
     int fd;          /* eventfd, readable once cancelled */
+    /* When the reader has taken nothing for hold_ms (0: never), on_hold(true)
+     * is called by the thread that waits, and on_hold(false) when it goes on:
+     * the query gives its read slots to others meanwhile. */
+    int hold_ms;
+    void (*on_hold)(void *ctx, bool is_held);
+    void *hold_ctx;
 };
 enum cancel_why {
     CANCEL_NONE = 0,

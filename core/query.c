@@ -396,6 +396,19 @@ check_spec(const struct query_env *env, const struct query_spec *spec,
     return check_args(spec, d, err);
 }
 
+/* The client takes nothing: its slots serve others meanwhile. */
+static void
+on_hold(void *ctx, bool is_held)
+{
+    struct query *q = ctx;
+
+    if (is_held) {
+        inputs_yield_slots(q->shared.inputs);
+    } else {
+        inputs_regain_slots(q->shared.inputs);
+    }
+}
+
 static int
 query_init(struct query *q, const struct query_env *env,
            const struct query_spec *spec)
@@ -413,6 +426,9 @@ query_init(struct query *q, const struct query_env *env,
     if (query_spec_copy(&q->spec, spec) != DT_OK) {
         return DT_ERR_NOMEM;
     }
+    q->cancel.hold_ms = env->config->server.slot_hold_ms;
+    q->cancel.on_hold = on_hold;
+    q->cancel.hold_ctx = q;
     q->is_turbo = plugin_turbo(sh->plugin, &reason) && !spec->turbo_off;
     sh->env = &q->env;
     sh->spec = &q->spec;

@@ -161,16 +161,16 @@ read_descriptor(struct plugin *p, struct error *err)
     if (r == DT_OK) {
         r = plugin_descriptor_copy(&p->descriptor, descriptor, err);
     }
-    if (r < 0) {
-        return r;
+    /* also of one that is refused: then the reason is found by its name */
+    if (plugin_descriptor_is_name(p->descriptor.whole.name)) {
+        name = strdup(p->descriptor.whole.name);
+        if (!name) {
+            return error_set(err, DT_ERR_NOMEM, "%s", out_of_memory);
+        }
+        free(p->name);
+        p->name = name;
     }
-    name = strdup(p->descriptor.whole.name);
-    if (!name) {
-        return error_set(err, DT_ERR_NOMEM, "%s", out_of_memory);
-    }
-    free(p->name);
-    p->name = name;
-    return DT_OK;
+    return r;
 }
 
 /* Everything that can be said of the file at `p->file`. An error is the

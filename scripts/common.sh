@@ -44,7 +44,7 @@ install_packages()
 }
 
 # build_in FOLDER [CONFIGURE-ARGUMENTS...]: configures there, unless it was
-# configured the same way before, and builds.
+# configured the same way before, and builds with the programs of the tests.
 build_in()
 {
     local dir=$1 jobs

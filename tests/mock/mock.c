@@ -327,6 +327,33 @@ mock_run(const struct mock_plugin *p, const struct mock_options *options,
     return out->status;
 }
 
+int
+mock_reduce_one(const struct mock_plugin *p, const struct dt_block *block,
+                struct mock_result *out)
+{
+    const struct mock_options options = {0};
+    struct mock_query m = {.query = {.host = &mock_host},
+                           .options = &options,
+                           .out = out,
+                           .role = DT_ROLE_REDUCE};
+    struct instance *i;
+    int r;
+
+    memset(out, 0, sizeof(*out));
+    r = instance_start(p->plugin, DT_ROLE_REDUCE, &m.query, &i);
+    if (r == DT_OK) {
+        r = feed_copy(i, block);
+    }
+    if (r < 0) {
+        fail(&m, r);
+    }
+    if (i) {
+        end_instance(&m, i);
+        close_instance(&m, i);
+    }
+    return out->status;
+}
+
 /* ---- around it ---- */
 
 int

@@ -104,6 +104,10 @@ struct mock_result {
  * it. Returns out->status. */
 int mock_run(const struct mock_plugin *p, const struct mock_options *options,
              struct mock_result *out);
+/* Feeds one block, as it is, to an instance of the reduce stage and ends it:
+ * for bytes that no map of this plugin would give out. */
+int mock_reduce_one(const struct mock_plugin *p, const struct dt_block *block,
+                    struct mock_result *out);
 void mock_result_fini(struct mock_result *r);
 
 /* True when the output is `text`. */

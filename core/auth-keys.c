@@ -3,6 +3,7 @@
  * authorized_keys: finding, checking and reading the file of a user.
  */
 #include "auth-keys.h"
+#include "base64.h"
 #include "cleanup.h"
 
 #include <errno.h>
@@ -14,58 +15,25 @@
 
 /* ---- keys ---- */
 
-static int
-base64_value(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *p = c ? strchr(digits, c) : NULL;
-
-    return p ? (int)(p - digits) : -1;
-}
-
-/* Decodes the beginning of `text` into `out`; returns the bytes written. */
-static size_t
-base64_head(const char *text, uint8_t *out, size_t cap)
-{
-    uint32_t bits = 0;
-    unsigned nr_bits = 0;
-    size_t n = 0;
-
-    for (; n < cap; text++) {
-        int v = base64_value(*text);
-
-        if (v < 0) {
-            break;
-        }
-        bits = bits << 6 | (uint32_t)v;
-        nr_bits += 6;
-        if (nr_bits >= 8) {
-            nr_bits -= 8;
-            out[n++] = (uint8_t)(bits >> nr_bits);
-        }
-    }
-    return n;
-}
-
 /* The type that a key names itself (RFC 4253 section 6.6: the blob starts with
  * it); `type` has MAX_TYPE + 1 bytes. */
 static bool
 blob_type(const char *key, char *type)
 {
-    uint8_t head[4 + MAX_TYPE];
-    size_t n = base64_head(key, head, sizeof(head));
-    size_t len;
+    uint8_t blob[AUTH_KEYS_MAX_KEY];
+    size_t key_len = strlen(key), n = 0, len;
 
-    if (n < 4 || head[0] || head[1] || head[2]) {
+    if (base64_decoded_max(key_len) > sizeof(blob) ||
+        !base64_decode(blob, &n, key, key_len) || n < 4 || blob[0] || blob[1] ||
+        blob[2]) {
         return false;
     }
-    len = head[3];
+    len = blob[3];
     if (len == 0 || len > MAX_TYPE || len > n - 4 ||
-        memchr(head + 4, '\0', len)) {
+        memchr(blob + 4, '\0', len)) {
         return false;
     }
-    memcpy(type, head + 4, len);
+    memcpy(type, blob + 4, len);
     type[len] = '\0';
     return true;
 }

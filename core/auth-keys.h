@@ -14,6 +14,7 @@
 
 #define AUTH_KEYS_MAX_FILE (1u << 20)  /* bytes */
 #define AUTH_KEYS_MAX_LINE (32u << 10) /* bytes */
+#define AUTH_KEYS_MAX_KEY (12u << 10)  /* bytes of the key itself */
 
 /* True for base64 of a public key of a type that may log in: no certificates,
  * no DSA. */

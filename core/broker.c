@@ -7,6 +7,7 @@
 #include "cleanup.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -113,4 +114,26 @@ broker_recv(int sock, struct broker_msg *msg, int *fd)
     }
     *fd = STEAL_FD(got);
     return DT_OK;
+}
+
+static void
+send_line(void *ctx, enum log_level level, const char *text)
+{
+    int sock = (int)(intptr_t)ctx;
+    struct pollfd p = {.fd = sock, .events = POLLOUT};
+    struct broker_msg msg;
+
+    memset(&msg, 0, FIXED_LEN);
+    msg.type = BROKER_LOG;
+    msg.status = (int32_t)level;
+    strncpy(msg.text, text, BROKER_MAX_TEXT);
+    while (broker_send(sock, &msg, -1) == DT_AGAIN) {
+        poll(&p, 1, -1);
+    }
+}
+
+int
+broker_log_new(int sock, enum log_level level, struct log **out)
+{
+    return log_new_fn(level, send_line, (void *)(intptr_t)sock, out);
 }

@@ -6,6 +6,8 @@
 #ifndef CORE_BROKER_H
 #define CORE_BROKER_H
 
+#include "log.h"
+
 #include <stdint.h>
 
 #define BROKER_MAX_USER 64u
@@ -16,7 +18,7 @@ enum broker_type {
     /* session → listener, before authentication */
     BROKER_LOOKUP_KEY = 1, /* user, key: may this key log in? */
     /* session → listener, once: authentication is over */
-    BROKER_START_WORKER = 2, /* user */
+    BROKER_START_WORKER = 2, /* user; text: how, for the log */
     /* worker → listener */
     BROKER_TAKE_SLOT = 16, /* id, follow */
     BROKER_GIVE_SLOT = 17, /* id, follow */
@@ -52,5 +54,10 @@ int broker_send(int sock, const struct broker_msg *msg, int fd);
  * attached descriptor or -1. DT_OK, DT_AGAIN, DT_ERR_IO at the end (the peer
  * is gone), DT_ERR_PROTO for a malformed one. */
 int broker_recv(int sock, struct broker_msg *msg, int *fd);
+
+/* A log for a child of the listener: each line travels as BROKER_LOG through
+ * `sock`, which must outlive it; waits while the listener lags. Any thread.
+ * Free with log_free. */
+int broker_log_new(int sock, enum log_level level, struct log **out);
 
 #endif

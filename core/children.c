@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Starting the listener's children: session, worker, look-up.
+ */
+#include "children.h"
+#include "auth.h"
+#include "cleanup.h"
+#include "sandbox.h"
+#include "session.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+/* Names as ps shows them. */
+#define NAME_SESSION "dserver session"
+#define NAME_WORKER "dserver worker"
+#define NAME_LOOKUP "dserver lookup"
+
+static int
+make_pair(int type, int pair[2], struct error *err)
+{
+    if (socketpair(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) !=
+        0) {
+        return error_errno(err, errno, "socketpair");
+    }
+    return DT_OK;
+}
+
+/* ---- session ---- */
+
+/* In the child. */
+static int
+run_session(struct connection *c, int fd, int broker_fd)
+{
+    struct connection_shared *sh = c->shared;
+    const int keep[] = {fd, broker_fd};
+    struct session_args args = {.config = sh->config,
+                                .bind = sh->bind,
+                                .fd = fd,
+                                .broker_fd = broker_fd};
+    struct error err = ERROR_INIT;
+    enum log_level level = LOG_INFO;
+    int st = DT_OK, result = 1;
+
+    sandbox_keep_fds(keep, 2);
+    sandbox_enter(sh->self, NAME_SESSION);
+    log_level_parse(sh->config->common.log_level, &level, NULL);
+    if (broker_log_new(broker_fd, level, &args.log) != DT_OK) {
+        return 1;
+    }
+    if (sh->as_root) {
+        st = sandbox_become(sh->session_uid, sh->session_gid, NULL, &err);
+    }
+    if (st == DT_OK) {
+        st = sandbox_harden(&err);
+    }
+    if (st == DT_OK) {
+        result = session_run(&args);
+    } else {
+        log_error(args.log, "session not started|%s", err.text);
+    }
+    log_free(args.log);
+    return result;
+}
+
+int
+children_start_session(struct connection *c, int fd, struct error *err)
+{
+    int pair[2];
+    int st = make_pair(SOCK_SEQPACKET, pair, err);
+
+    if (st != DT_OK) {
+        return st;
+    }
+    c->session_pid = fork();
+    if (c->session_pid == 0) {
+        _exit(run_session(c, fd, pair[1]));
+    }
+    close(pair[1]);
+    if (c->session_pid < 0) {
+        c->session_pid = 0;
+        st = error_errno(err, errno, "fork");
+        close(pair[0]);
+        return st;
+    }
+    c->session_fd = pair[0];
+    return DT_OK;
+}
+
+/* ---- look-up ---- */
+
+/* In the child: decides and tells. */
+static int
+run_lookup(struct connection *c, int fd)
+{
+    const struct auth_request request = {.config = c->shared->config,
+                                         .user = c->lookup_user,
+                                         .key = c->lookup_origin,
+                                         .address = c->address,
+                                         .as_root = c->shared->as_root};
+    struct broker_msg msg = {.type = BROKER_KEY_ANSWER};
+    struct error note = ERROR_INIT;
+
+    sandbox_keep_fds(&fd, 1);
+    sandbox_enter(c->shared->self, NAME_LOOKUP);
+    ssh_bind_free(c->shared->bind); /* the host keys are not for the user */
+    if (sandbox_harden(&note) != DT_OK) {
+        return 1;
+    }
+    msg.status = auth_decide(&request, &note);
+    snprintf(msg.text, sizeof(msg.text), "%.*s", (int)BROKER_MAX_TEXT,
+             note.text);
+    return broker_send(fd, &msg, -1) == DT_OK ? 0 : 1;
+}
+
+int
+children_start_lookup(struct connection *c, struct error *err)
+{
+    int pair[2];
+    int st = make_pair(SOCK_SEQPACKET, pair, err);
+
+    if (st != DT_OK) {
+        return st;
+    }
+    c->lookup_pid = fork();
+    if (c->lookup_pid == 0) {
+        _exit(run_lookup(c, pair[1]));
+    }
+    close(pair[1]);
+    if (c->lookup_pid < 0) {
+        c->lookup_pid = 0;
+        st = error_errno(err, errno, "fork");
+        close(pair[0]);
+        return st;
+    }
+    c->lookup_fd = pair[0];
+    return DT_OK;
+}
+
+/* ---- worker ---- */
+
+static int
+take_identity(const struct connection *c, struct error *err)
+{
+    struct auth_account account = {0};
+    int st;
+
+    if (!c->shared->as_root) {
+        return DT_OK;
+    }
+    st = auth_account_get(c->user, true, &account, err);
+    if (st == DT_OK) {
+        st = sandbox_become(account.uid, account.gid, account.name, err);
+    }
+    auth_account_fini(&account);
+    return st;
+}
+
+/* In the child. */
+static int
+run_worker(struct connection *c, int stream_fd, int broker_fd)
+{
+    struct connection_shared *sh = c->shared;
+    const int keep[] = {stream_fd, broker_fd};
+    struct worker_args args = {.config = sh->config,
+                               .plugins = sh->plugins,
+                               .user = c->user,
+                               .peer = c->peer,
+                               .host = sh->host,
+                               .session_fd = stream_fd,
+                               .broker_fd = broker_fd,
+                               .check_mode = !sh->as_root,
+                               .crash = c->crash};
+    struct error err = ERROR_INIT;
+    enum log_level level = LOG_INFO;
+    int st, result = 1;
+
+    sandbox_keep_fds(keep, 2);
+    sandbox_enter(sh->self, NAME_WORKER);
+    ssh_bind_free(sh->bind); /* the host keys are not for the user */
+    log_level_parse(sh->config->common.log_level, &level, NULL);
+    if (broker_log_new(broker_fd, level, &args.log) != DT_OK) {
+        return 1;
+    }
+    st = take_identity(c, &err);
+    if (st == DT_OK) {
+        st = sandbox_harden(&err);
+    }
+    if (st == DT_OK) {
+        result = worker_run(&args);
+    } else {
+        log_error(args.log, "worker not started|%s", err.text);
+    }
+    log_free(args.log);
+    return result;
+}
+
+/* Memory that worker and listener share, and that later children of the
+ * listener do not have. */
+static int
+make_crash_page(struct connection *c, struct error *err)
+{
+    void *page = mmap(NULL, sizeof(*c->crash), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (page == MAP_FAILED) {
+        return error_errno(err, errno, "mmap");
+    }
+    c->crash = page;
+    return DT_OK;
+}
+
+int
+children_start_worker(struct connection *c, int *session_fd, struct error *err)
+{
+    int stream[2] = {-1, -1}, broker[2] = {-1, -1};
+    int st = make_crash_page(c, err);
+
+    if (st == DT_OK) {
+        st = make_pair(SOCK_STREAM, stream, err);
+    }
+    if (st == DT_OK) {
+        st = make_pair(SOCK_SEQPACKET, broker, err);
+    }
+    if (st == DT_OK) {
+        c->worker_pid = fork();
+        if (c->worker_pid == 0) {
+            _exit(run_worker(c, stream[1], broker[1]));
+        }
+        if (c->worker_pid < 0) {
+            c->worker_pid = 0;
+            st = error_errno(err, errno, "fork");
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        bool stays = st == DT_OK && i == 0;
+
+        if (!stays && stream[i] >= 0) {
+            close(stream[i]);
+        }
+        if (!stays && broker[i] >= 0) {
+            close(broker[i]);
+        }
+    }
+    if (st != DT_OK) {
+        return st;
+    }
+    madvise(c->crash, sizeof(*c->crash), MADV_DONTFORK);
+    c->worker_fd = broker[0];
+    *session_fd = stream[0];
+    return DT_OK;
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One connection as the listener sees it: its life and its requests. The
+ * processes themselves are started in children.c.
+ */
+#include "connection.h"
+#include "auth-keys.h"
+#include "auth.h"
+#include "children.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "session.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* A session asks twice for a key (would it do, and with the signature). */
+#define MAX_LOOKUPS 20
+#define MAX_SESSION_LOG_LINES 64
+/* The session ends itself at its limit; this is for one that does not. */
+#define LOGIN_EXTRA_MS 2000
+/* A worker cancels all work when its session is gone; this is for a plugin
+ * that does not return. */
+#define WORKER_LINGER_MS 3000
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+void
+connection_free(struct connection *c)
+{
+    if (!c) {
+        return;
+    }
+    close_fd(&c->session_fd);
+    close_fd(&c->lookup_fd);
+    close_fd(&c->worker_fd);
+    if (c->crash) {
+        munmap(c->crash, sizeof(*c->crash));
+    }
+    slots_drop(&c->shared->slots, &c->slots);
+    free(c->lookup_key);
+    free(c->lookup_origin);
+    free(c->origin);
+    free(c);
+}
+
+bool
+connection_is_over(const struct connection *c)
+{
+    return c->session_pid == 0 && c->worker_pid == 0 && c->lookup_pid == 0;
+}
+
+/* "address" and "address:port" of the peer; an IPv4 address that came in
+ * through an IPv6 socket is shown, and judged, as what it is. */
+static void
+name_peer(struct connection *c, const struct sockaddr_storage *from)
+{
+    const struct sockaddr_in6 *six = (const void *)from;
+    const struct sockaddr_in *four = (const void *)from;
+    bool is_six = from->ss_family == AF_INET6;
+    in_port_t port = ntohs(is_six ? six->sin6_port : four->sin_port);
+
+    if (is_six && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, c->address,
+                  sizeof(c->address));
+        is_six = false;
+    } else if (is_six) {
+        inet_ntop(AF_INET6, &six->sin6_addr, c->address, sizeof(c->address));
+    } else {
+        inet_ntop(AF_INET, &four->sin_addr, c->address, sizeof(c->address));
+    }
+    snprintf(c->peer, sizeof(c->peer), is_six ? "[%s]:%u" : "%s:%u", c->address,
+             port);
+}
+
+int
+connection_new(struct connection_shared *shared, int fd,
+               const struct sockaddr_storage *from, struct connection **out,
+               struct error *err)
+{
+    struct connection *c = calloc(1, sizeof(*c));
+    int st;
+
+    if (!c) {
+        close(fd);
+        return error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    c->shared = shared;
+    c->session_fd = c->lookup_fd = c->worker_fd = -1;
+    c->worker_kill_ms = CLOCK_NEVER;
+    c->began_ms = clock_now_ms();
+    slots_holder_init(&c->slots);
+    name_peer(c, from);
+    st = children_start_session(c, fd, err);
+    close(fd);
+    if (st != DT_OK) {
+        connection_free(c);
+        return st;
+    }
+    log_debug(shared->log, "%s|connected|pid %d", c->peer, (int)c->session_pid);
+    *out = c;
+    return DT_OK;
+}
+
+/* ---- requests of the session ---- */
+
+/* A session that breaks its rules may be in a stranger's hands. */
+static void
+violation(struct connection *c, const char *what)
+{
+    log_error(c->shared->log, "%s|session killed|%s", c->peer, what);
+    connection_kill_session(c);
+}
+
+static void
+answer_lookup(struct connection *c, bool allowed)
+{
+    struct broker_msg msg = {.type = BROKER_KEY_ANSWER,
+                             .status = allowed ? DT_OK : DT_ERR_ACCES};
+
+    if (c->session_fd >= 0 && broker_send(c->session_fd, &msg, -1) != DT_OK) {
+        connection_kill_session(c);
+    }
+}
+
+static struct auth_cache_limits
+cache_limits(const struct connection *c)
+{
+    const struct config_server *s = &c->shared->config->server;
+
+    return (struct auth_cache_limits){s->auth_key_ttl_seconds,
+                                      s->auth_key_max_per_user};
+}
+
+/* Takes the key out of the message as text; NULL: not a key that may log
+ * in. */
+static char *
+take_key(const struct broker_msg *msg)
+{
+    char *key = strndup(msg->key, msg->key_len);
+
+    if (key && (strlen(key) != msg->key_len || !auth_keys_type_ok(key))) {
+        free(key);
+        return NULL;
+    }
+    return key;
+}
+
+static void
+on_lookup(struct connection *c, const struct broker_msg *msg)
+{
+    const struct auth_cache_limits limits = cache_limits(c);
+    struct error err = ERROR_INIT;
+    const char *origin = NULL;
+
+    if (c->is_authenticated || c->lookup_pid || c->nr_lookups >= MAX_LOOKUPS) {
+        violation(c, "a look-up out of turn");
+        return;
+    }
+    c->nr_lookups++;
+    free(c->lookup_key);
+    free(c->lookup_origin);
+    c->lookup_origin = NULL;
+    c->lookup_key = take_key(msg);
+    if (!c->lookup_key || auth_check_user(msg->user, &err) != DT_OK) {
+        violation(c, "a malformed look-up");
+        return;
+    }
+    strcpy(c->lookup_user, msg->user);
+    if (c->shared->config->server.auth_key_enabled) {
+        origin = auth_cache_find(&c->shared->cache, &limits, msg->user,
+                                 c->lookup_key, time(NULL));
+    }
+    c->lookup_origin = strdup(origin ? origin : c->lookup_key);
+    if (!c->lookup_origin || children_start_lookup(c, &err) != DT_OK) {
+        log_error(c->shared->log, "%s|look-up failed|%s", c->peer, err.text);
+        answer_lookup(c, false);
+    }
+}
+
+static void
+on_start_worker(struct connection *c, const struct broker_msg *msg)
+{
+    struct broker_msg answer = {.type = BROKER_WORKER_STARTED};
+    struct error err = ERROR_INIT;
+    CLEANUP_FD int fd = -1;
+
+    if (c->is_authenticated || !c->origin || strcmp(msg->user, c->user) != 0) {
+        violation(c, "a log-in that no look-up has allowed");
+        return;
+    }
+    c->is_authenticated = true;
+    log_info(c->shared->log, "%s@%s|logged in|%s", c->user, c->peer, msg->text);
+    if (c->shared->is_stopping) {
+        answer.status =
+            error_set(&err, DT_ERR_CANCELLED, "the server is shutting down");
+    } else {
+        answer.status = children_start_worker(c, &fd, &err);
+    }
+    if (answer.status != DT_OK) {
+        log_error(c->shared->log, "%s@%s|no worker|%s", c->user, c->peer,
+                  err.text);
+        snprintf(answer.text, sizeof(answer.text), "dserver: no worker: %.400s",
+                 err.text);
+    }
+    if (broker_send(c->session_fd, &answer, fd) != DT_OK) {
+        connection_kill_session(c);
+    }
+}
+
+/* A line for the log from a child: who it is stands in front, the level and
+ * the text are its own. */
+static void
+on_log(const struct connection *c, const struct broker_msg *msg)
+{
+    enum log_level level = LOG_ERROR;
+
+    if (msg->status > LOG_ERROR && msg->status <= LOG_ALL) {
+        level = (enum log_level)msg->status;
+    }
+    log_at(c->shared->log, level, "%s%s%s|%s", c->user,
+           c->is_authenticated ? "@" : "", c->peer, msg->text);
+}
+
+static void
+on_session_message(struct connection *c, const struct broker_msg *msg)
+{
+    switch (msg->type) {
+    case BROKER_LOOKUP_KEY:
+        on_lookup(c, msg);
+        break;
+    case BROKER_START_WORKER:
+        on_start_worker(c, msg);
+        break;
+    case BROKER_LOG:
+        if (++c->nr_log_lines > MAX_SESSION_LOG_LINES) {
+            violation(c, "too many log lines");
+        } else {
+            on_log(c, msg);
+        }
+        break;
+    default:
+        violation(c, "a request that sessions do not have");
+        break;
+    }
+}
+
+/* ---- requests of the worker ---- */
+
+static void
+on_add_key(struct connection *c, const struct broker_msg *msg)
+{
+    const struct auth_cache_limits limits = cache_limits(c);
+    CLEANUP_FREE char *key = take_key(msg);
+    int st = DT_ERR_INVAL;
+
+    if (!c->shared->config->server.auth_key_enabled) {
+        return;
+    }
+    if (key) {
+        st = auth_cache_add(&c->shared->cache, &limits, c->user, key, c->origin,
+                            time(NULL));
+    }
+    log_at(c->shared->log, st == DT_OK ? LOG_INFO : LOG_WARN,
+           "%s@%s|register key|%s", c->user, c->peer, dt_strerror(st));
+}
+
+static void
+kill_worker_for(struct connection *c, const char *what)
+{
+    log_error(c->shared->log, "%s@%s|worker killed|%s", c->user, c->peer, what);
+    connection_kill_worker(c);
+}
+
+static void
+on_worker_message(struct connection *c, const struct broker_msg *msg)
+{
+    enum slots_pool pool = msg->flags & 1 ? SLOTS_TAIL : SLOTS_CAT;
+    int st = DT_OK;
+
+    switch (msg->type) {
+    case BROKER_TAKE_SLOT:
+        st = slots_take(&c->shared->slots, &c->slots, msg->id, pool);
+        break;
+    case BROKER_GIVE_SLOT:
+        st = slots_give(&c->shared->slots, &c->slots, msg->id, pool);
+        break;
+    case BROKER_ADD_KEY:
+        on_add_key(c, msg);
+        break;
+    case BROKER_LOG:
+        on_log(c, msg);
+        break;
+    default:
+        st = DT_ERR_PROTO;
+        break;
+    }
+    if (st != DT_OK) {
+        kill_worker_for(c, "a request that workers do not have, or a slot "
+                           "that is not its own");
+    }
+}
+
+/* ---- events ---- */
+
+/* Takes a look-up's answer, or its child's silence, which is a no. */
+static void
+on_lookup_answer(struct connection *c)
+{
+    struct broker_msg msg;
+    bool allowed = false;
+    int fd, st = broker_recv(c->lookup_fd, &msg, &fd);
+
+    if (st == DT_AGAIN) {
+        return;
+    }
+    close_fd(&fd);
+    close_fd(&c->lookup_fd);
+    if (st == DT_OK && msg.type == BROKER_KEY_ANSWER) {
+        allowed = msg.status == DT_OK;
+        log_at(c->shared->log, allowed ? LOG_DEBUG : LOG_INFO,
+               "%s@%s|key %s|%s", c->lookup_user, c->peer,
+               allowed ? "accepted" : "refused", msg.text);
+    } else {
+        log_error(c->shared->log, "%s@%s|key refused|the look-up died",
+                  c->lookup_user, c->peer);
+    }
+    if (allowed) {
+        free(c->origin);
+        c->origin = STEAL_PTR(c->lookup_origin);
+        strcpy(c->user, c->lookup_user);
+    }
+    answer_lookup(c, allowed);
+}
+
+/* Reads all messages of one child; at its end, or when it does not keep to
+ * the form, the socket is closed. */
+static void
+read_messages(struct connection *c, int *sock,
+              void (*handle)(struct connection *, const struct broker_msg *))
+{
+    struct broker_msg msg;
+    int fd, st;
+
+    while (*sock >= 0 && (st = broker_recv(*sock, &msg, &fd)) != DT_AGAIN) {
+        if (st != DT_OK) {
+            close_fd(sock);
+            return;
+        }
+        close_fd(&fd); /* children have nothing to hand over */
+        handle(c, &msg);
+    }
+}
+
+size_t
+connection_poll(const struct connection *c, struct pollfd *p)
+{
+    enum slots_pool pool;
+    uint32_t id;
+    size_t n = 0;
+
+    if (c->session_fd >= 0) {
+        p[n++] = (struct pollfd){.fd = c->session_fd, .events = POLLIN};
+    }
+    if (c->lookup_fd >= 0) {
+        p[n++] = (struct pollfd){.fd = c->lookup_fd, .events = POLLIN};
+    }
+    if (c->worker_fd >= 0) {
+        bool due = c->drain_due || slots_untold(&c->slots, &id, &pool);
+
+        p[n++] =
+            (struct pollfd){.fd = c->worker_fd,
+                            .events = (short)(POLLIN | (due ? POLLOUT : 0))};
+    }
+    return n;
+}
+
+void
+connection_event(struct connection *c, int fd)
+{
+    if (fd == c->session_fd) {
+        read_messages(c, &c->session_fd, on_session_message);
+    } else if (fd == c->lookup_fd) {
+        on_lookup_answer(c);
+    } else if (fd == c->worker_fd) {
+        read_messages(c, &c->worker_fd, on_worker_message);
+    }
+}
+
+void
+connection_flush(struct connection *c)
+{
+    struct broker_msg msg = {.type = BROKER_SLOT};
+    enum slots_pool pool;
+
+    while (c->worker_fd >= 0 && slots_untold(&c->slots, &msg.id, &pool)) {
+        msg.flags = pool == SLOTS_TAIL ? 1 : 0;
+        if (broker_send(c->worker_fd, &msg, -1) != DT_OK) {
+            return; /* full, or gone, which its end will tell */
+        }
+        slots_told(&c->slots);
+    }
+    if (c->worker_fd >= 0 && c->drain_due) {
+        msg = (struct broker_msg){
+            .type = BROKER_DRAIN,
+            .value = c->shared->config->server.shutdown_grace_ms};
+        c->drain_due = broker_send(c->worker_fd, &msg, -1) == DT_AGAIN;
+    }
+}
+
+/* ---- the end of children ---- */
+
+/* What the client is told about the worker's end; returns the exit status. */
+static int
+describe_end(const struct connection *c, int status, char *text, size_t size)
+{
+    struct plugin_crash crash = *c->crash; /* anything may stand there */
+    bool was_stopped = c->shared->is_stopping;
+
+    crash.plugin[sizeof(crash.plugin) - 1] = '\0';
+    crash.hook[sizeof(crash.hook) - 1] = '\0';
+    *text = '\0';
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        return 0;
+    }
+    if (was_stopped && (WIFEXITED(status) || WTERMSIG(status) == SIGKILL)) {
+        snprintf(text, size, "dserver: the server was shut down");
+        return SESSION_EXIT_SHUTDOWN;
+    }
+    if (WIFEXITED(status)) {
+        snprintf(text, size,
+                 "dserver: the worker of this session failed (status %d)",
+                 WEXITSTATUS(status));
+    } else if (crash.signal != 0 && crash.plugin[0]) {
+        snprintf(text, size, "dserver: plugin %s died of SIG%s in %s",
+                 crash.plugin, sigabbrev_np(WTERMSIG(status)), crash.hook);
+    } else {
+        snprintf(text, size,
+                 "dserver: the worker of this session died of SIG%s",
+                 sigabbrev_np(WTERMSIG(status)));
+    }
+    return SESSION_EXIT_CRASHED;
+}
+
+static void
+on_worker_end(struct connection *c, int status)
+{
+    struct broker_msg msg = {.type = BROKER_WORKER_ENDED};
+
+    c->worker_pid = 0; /* its number may soon be another's */
+    read_messages(c, &c->worker_fd, on_worker_message); /* last log lines */
+    close_fd(&c->worker_fd);
+    c->worker_kill_ms = CLOCK_NEVER;
+    slots_drop(&c->shared->slots, &c->slots);
+    msg.status = describe_end(c, status, msg.text, sizeof(msg.text));
+    if (msg.status != 0) {
+        log_error(c->shared->log, "%s@%s|%s", c->user, c->peer, msg.text);
+    }
+    if (c->session_fd >= 0 && broker_send(c->session_fd, &msg, -1) != DT_OK) {
+        connection_kill_session(c);
+    }
+}
+
+static void
+on_session_end(struct connection *c, int status)
+{
+    struct log *log = c->shared->log;
+    int64_t now = clock_now_ms();
+    double seconds = (double)(now - c->began_ms) / 1000.0;
+
+    c->session_pid = 0; /* its number may soon be another's */
+    read_messages(c, &c->session_fd, on_session_message);
+    close_fd(&c->session_fd);
+    if (c->lookup_pid) {
+        kill(c->lookup_pid, SIGKILL);
+    }
+    if (c->worker_pid) {
+        c->worker_kill_ms =
+            clock_earlier(c->worker_kill_ms, now + WORKER_LINGER_MS);
+    }
+    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+        log_error(log, "%s|session died of SIG%s", c->peer,
+                  sigabbrev_np(WTERMSIG(status)));
+    }
+    log_at(log, c->is_authenticated ? LOG_INFO : LOG_DEBUG,
+           "%s%s%s|disconnected|%.3f s", c->user,
+           c->is_authenticated ? "@" : "", c->peer, seconds);
+}
+
+bool
+connection_reaped(struct connection *c, pid_t pid, int status)
+{
+    if (pid == c->session_pid) {
+        on_session_end(c, status);
+    } else if (pid == c->worker_pid) {
+        on_worker_end(c, status);
+    } else if (pid == c->lookup_pid) {
+        c->lookup_pid = 0;
+        if (c->lookup_fd >= 0) {
+            on_lookup_answer(c);
+        }
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ---- time ---- */
+
+static int64_t
+login_end_ms(const struct connection *c)
+{
+    if (c->session_pid == 0 || c->is_authenticated || c->is_killed) {
+        return CLOCK_NEVER;
+    }
+    return c->began_ms + c->shared->config->server.login_grace_ms +
+           LOGIN_EXTRA_MS;
+}
+
+int64_t
+connection_next_ms(const struct connection *c)
+{
+    return clock_earlier(login_end_ms(c), c->worker_kill_ms);
+}
+
+void
+connection_check_time(struct connection *c, int64_t now_ms)
+{
+    if (now_ms >= login_end_ms(c)) {
+        violation(c, "no log-in in time");
+    }
+    if (now_ms >= c->worker_kill_ms) {
+        c->worker_kill_ms = CLOCK_NEVER;
+        kill_worker_for(c, "it did not end after its session");
+    }
+}
+
+void
+connection_shutdown(struct connection *c)
+{
+    struct broker_msg msg = {.type = BROKER_SHUTDOWN};
+
+    if (c->session_fd >= 0) {
+        snprintf(msg.text, sizeof(msg.text), "the server is shutting down");
+        if (broker_send(c->session_fd, &msg, -1) != DT_OK) {
+            connection_kill_session(c);
+        }
+    }
+    c->drain_due = c->worker_pid != 0;
+    connection_flush(c);
+}
+
+void
+connection_kill_worker(struct connection *c)
+{
+    if (c->worker_pid) {
+        kill(c->worker_pid, SIGKILL);
+    }
+}
+
+void
+connection_kill_session(struct connection *c)
+{
+    if (c->session_pid) {
+        c->is_killed = true;
+        kill(c->session_pid, SIGKILL);
+    }
+}

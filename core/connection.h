@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One connection as the listener sees it: its session process, its worker,
+ * and what they may ask for.
+ *
+ * Requests before authentication and after it are two different sets; one
+ * that is out of turn, malformed or too frequent ends the session. Nothing
+ * here waits: look-ups run in a child of their own.
+ */
+#ifndef CORE_CONNECTION_H
+#define CORE_CONNECTION_H
+
+#include "auth-cache.h"
+#include "broker.h"
+#include "config.h"
+#include "log.h"
+#include "plugin.h"
+#include "slots.h"
+
+#include <libssh/server.h>
+#include <netinet/in.h>
+#include <sys/types.h>
+
+/* What all connections share; the listener's. */
+struct connection_shared {
+    const struct config *config; /* replaced by SIGHUP, as is plugins */
+    struct plugins *plugins;
+    struct log *log;
+    ssh_bind bind;
+    char *host; /* short host name */
+    struct slots slots;
+    struct auth_cache cache;
+    pid_t self;        /* the listener */
+    bool as_root;      /* it runs as root: children take other identities */
+    uid_t session_uid; /* of session processes then */
+    gid_t session_gid;
+    bool is_stopping;
+};
+
+struct connection {
+    struct connection_shared *shared;
+    char address[INET6_ADDRSTRLEN];  /* of the peer, numeric */
+    char peer[INET6_ADDRSTRLEN + 8]; /* address:port */
+    int64_t began_ms;
+
+    pid_t session_pid; /* 0: gone */
+    int session_fd;    /* -1: closed */
+    int nr_lookups, nr_log_lines;
+    bool is_killed; /* the session; its end is on the way */
+
+    pid_t lookup_pid; /* of the look-up under way; 0: none */
+    int lookup_fd;
+    char lookup_user[BROKER_MAX_USER + 1];
+    char *lookup_key;    /* that was asked for, base64 */
+    char *lookup_origin; /* that is looked for in authorized_keys */
+
+    char user[BROKER_MAX_USER + 1]; /* whom a look-up has allowed last */
+    char *origin;                   /* the listed key that allowed it */
+    bool is_authenticated;
+
+    pid_t worker_pid; /* 0: none, or gone */
+    int worker_fd;
+    int64_t worker_kill_ms;     /* CLOCK_NEVER: it may live */
+    bool drain_due;             /* BROKER_DRAIN is to be sent */
+    struct plugin_crash *crash; /* shared with the worker */
+    struct slots_holder slots;
+};
+
+/* Starts the session process for an accepted socket, which it takes over.
+ * DT_OK, or an error (the socket is closed). */
+int connection_new(struct connection_shared *shared, int fd,
+                   const struct sockaddr_storage *from, struct connection **out,
+                   struct error *err);
+/* All its processes are gone. */
+bool connection_is_over(const struct connection *c);
+void connection_free(struct connection *c);
+
+/* For the poll loop: fills up to 3 entries, returns how many. */
+#define CONNECTION_MAX_POLL 3
+struct pollfd;
+size_t connection_poll(const struct connection *c, struct pollfd *p);
+/* Handles what has come on one of these descriptors. */
+void connection_event(struct connection *c, int fd);
+/* Sends what is due: granted slots, DRAIN. */
+void connection_flush(struct connection *c);
+
+/* A child has ended (status of waitpid); false: it is none of this one's. */
+bool connection_reaped(struct connection *c, pid_t pid, int status);
+
+/* Deadlines: when the next one is, and acting on those that have passed. */
+int64_t connection_next_ms(const struct connection *c);
+void connection_check_time(struct connection *c, int64_t now_ms);
+
+/* The server stops: tells session and worker. */
+void connection_shutdown(struct connection *c);
+/* Ends what is left at once. */
+void connection_kill_worker(struct connection *c);
+void connection_kill_session(struct connection *c);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The listener's loop: connections, signals, children, deadlines.
+ */
+#include "listener.h"
+#include "cleanup.h"
+#include "clock.h"
+#include "connection.h"
+#include "socket.h"
+#include "sshbind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+/* After the grace time: for workers to notice that it is over before they are
+ * killed, and for sessions to tell their clients. */
+#define STOP_EXTRA_MS 500
+#define STOP_TELL_MS 2000
+/* No memory for another socket: how long the port is left alone. */
+#define ACCEPT_PAUSE_MS 1000
+
+struct listener {
+    const struct listener_args *args;
+    struct connection_shared shared;
+    struct connection **conns;
+    size_t nr, cap;
+    int listen_fd;
+    int signal_fd;
+    int spare_fd; /* given up to accept, and refuse, when none is left */
+    int64_t accept_after_ms;
+    int64_t stop_ms;         /* --shutdownAfter; CLOCK_NEVER */
+    int64_t kill_workers_ms; /* once stopping */
+    int64_t kill_sessions_ms;
+};
+
+/* ---- start and end ---- */
+
+static int
+open_signals(struct listener *l, struct error *err)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
+        return error_errno(err, errno, "sigprocmask");
+    }
+    signal(SIGPIPE, SIG_IGN);
+    l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (l->signal_fd < 0) {
+        return error_errno(err, errno, "signalfd");
+    }
+    return DT_OK;
+}
+
+/* Each connection takes a few descriptors. */
+static void
+raise_fd_limit(struct log *log)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+            log_warn(log, "limit of open files|%s", strerror(errno));
+        }
+    }
+}
+
+/* Whom session processes become when we are root. */
+static int
+find_session_user(struct connection_shared *sh, struct error *err)
+{
+    const char *name = sh->config->server.session_user;
+    const struct passwd *pw;
+
+    sh->as_root = geteuid() == 0;
+    if (!sh->as_root) {
+        return DT_OK;
+    }
+    pw = getpwnam(name); /* before the first fork; one thread */
+    if (!pw || pw->pw_uid == 0) {
+        return error_set(err, DT_ERR_INVAL,
+                         "Server.SessionUser: %s is %s; an account without "
+                         "rights is needed when the server is started as root",
+                         name, pw ? "root" : "no account");
+    }
+    sh->session_uid = pw->pw_uid;
+    sh->session_gid = pw->pw_gid;
+    return DT_OK;
+}
+
+/* The host's name up to the first dot. */
+static char *
+short_host_name(void)
+{
+    char *name = config_host_name();
+
+    if (name) {
+        name[strcspn(name, ".")] = '\0';
+    }
+    return name;
+}
+
+/* Takes over what SIGHUP may have changed. */
+static void
+use_settings(struct listener *l)
+{
+    const struct config *config = l->args->settings->config;
+
+    l->shared.config = config;
+    l->shared.plugins = l->args->settings->plugins;
+    slots_set_limits(&l->shared.slots, config->server.max_concurrent_cats,
+                     config->server.max_concurrent_tails);
+}
+
+static int
+start(struct listener *l, const struct listener_args *args, struct error *err)
+{
+    const struct config *config = args->settings->config;
+    int port = 0, st;
+
+    *l = (struct listener){.args = args,
+                           .listen_fd = -1,
+                           .signal_fd = -1,
+                           .spare_fd = -1,
+                           .stop_ms = CLOCK_NEVER,
+                           .kill_workers_ms = CLOCK_NEVER,
+                           .kill_sessions_ms = CLOCK_NEVER};
+    l->shared.log = args->log;
+    l->shared.self = getpid();
+    slots_init(&l->shared.slots);
+    auth_cache_init(&l->shared.cache);
+    use_settings(l);
+    raise_fd_limit(args->log);
+    l->shared.host = short_host_name();
+    l->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (!l->shared.host || l->spare_fd < 0) {
+        return error_set(err, DT_ERR_NOMEM, "out of memory or descriptors");
+    }
+    st = find_session_user(&l->shared, err);
+    if (st == DT_OK) {
+        st = open_signals(l, err);
+    }
+    if (st == DT_OK) {
+        st = sshbind_new(config, args->log, &l->shared.bind, err);
+    }
+    if (st == DT_OK) {
+        st = sshbind_warm_up(l->shared.bind, err);
+    }
+    if (st == DT_OK) {
+        l->listen_fd = socket_listen(config->server.ssh_bind_address,
+                                     config->common.ssh_port, &port, err);
+        st = l->listen_fd < 0 ? l->listen_fd : DT_OK;
+    }
+    if (st != DT_OK) {
+        return st;
+    }
+    if (args->shutdown_after_s > 0) {
+        l->stop_ms = clock_now_ms() + (int64_t)args->shutdown_after_s * 1000;
+    }
+    log_info(args->log, "listening|%s|port %d|%s",
+             config->server.ssh_bind_address, port,
+             l->shared.as_root ? "workers get the rights of their users"
+                               : "workers keep the rights of the server");
+    args->ready(args->ctx, port);
+    return DT_OK;
+}
+
+static void
+close_all(struct listener *l)
+{
+    for (size_t i = 0; i < l->nr; i++) {
+        connection_free(l->conns[i]);
+    }
+    free(l->conns);
+    if (l->listen_fd >= 0) {
+        close(l->listen_fd);
+    }
+    if (l->signal_fd >= 0) {
+        close(l->signal_fd);
+    }
+    if (l->spare_fd >= 0) {
+        close(l->spare_fd);
+    }
+    if (l->shared.bind) {
+        ssh_bind_free(l->shared.bind);
+    }
+    auth_cache_fini(&l->shared.cache);
+    slots_fini(&l->shared.slots);
+    free(l->shared.host);
+}
+
+/* ---- connections ---- */
+
+static bool
+make_room(struct listener *l)
+{
+    size_t cap = l->cap ? l->cap * 2 : 16;
+    struct connection **conns;
+
+    if (l->nr < l->cap) {
+        return true;
+    }
+    conns = reallocarray(l->conns, cap, sizeof(*conns));
+    if (!conns) {
+        return false;
+    }
+    l->conns = conns;
+    l->cap = cap;
+    return true;
+}
+
+static void
+add_connection(struct listener *l, int fd, const struct sockaddr_storage *from)
+{
+    struct error err = ERROR_INIT;
+    int limit = l->shared.config->server.max_connections;
+    struct connection *c;
+
+    if (l->nr >= (size_t)(limit > 0 ? limit : 0) || !make_room(l)) {
+        log_error(l->args->log,
+                  "connection refused|MaxConnections (%d) reached", limit);
+        close(fd);
+        return;
+    }
+    if (connection_new(&l->shared, fd, from, &c, &err) != DT_OK) {
+        log_error(l->args->log, "connection refused|%s", err.text);
+        return;
+    }
+    l->conns[l->nr++] = c;
+}
+
+/* No descriptor is left: take the connection with the spare one, so that it
+ * is refused and does not wake us again and again. */
+static void
+refuse_with_spare(struct listener *l)
+{
+    struct sockaddr_storage from;
+    int fd;
+
+    log_error(l->args->log, "connection refused|%s", strerror(errno));
+    if (l->spare_fd >= 0) {
+        close(l->spare_fd);
+    }
+    fd = socket_accept(l->listen_fd, &from);
+    if (fd >= 0) {
+        close(fd);
+    }
+    l->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void
+accept_one(struct listener *l)
+{
+    struct sockaddr_storage from;
+    int fd = socket_accept(l->listen_fd, &from);
+
+    if (fd >= 0) {
+        add_connection(l, fd, &from);
+    } else if (errno == EMFILE || errno == ENFILE) {
+        refuse_with_spare(l);
+    } else if (errno == ENOMEM || errno == ENOBUFS) {
+        log_error(l->args->log, "accept|%s", strerror(errno));
+        l->accept_after_ms = clock_now_ms() + ACCEPT_PAUSE_MS;
+    }
+}
+
+static void
+remove_finished(struct listener *l)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < l->nr; i++) {
+        if (connection_is_over(l->conns[i])) {
+            connection_free(l->conns[i]);
+        } else {
+            l->conns[kept++] = l->conns[i];
+        }
+    }
+    l->nr = kept;
+}
+
+/* ---- signals ---- */
+
+static void
+reap(struct listener *l)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (size_t i = 0; i < l->nr; i++) {
+            if (connection_reaped(l->conns[i], pid, status)) {
+                break;
+            }
+        }
+    }
+}
+
+static void
+reload(struct listener *l)
+{
+    struct error err = ERROR_INIT;
+
+    log_reopen(l->args->log);
+    if (l->args->reload(l->args->ctx, &err) != DT_OK) {
+        log_error(l->args->log, "reload failed, the old settings stay|%s",
+                  err.text);
+        return;
+    }
+    use_settings(l);
+    log_info(l->args->log,
+             "reloaded|new sessions get the new settings; address, port, host "
+             "keys and algorithms stay until a restart");
+}
+
+/* The first request to stop drains, a second one ends at once. */
+static void
+stop(struct listener *l, const char *why)
+{
+    int64_t now = clock_now_ms();
+    int64_t grace = l->shared.config->server.shutdown_grace_ms;
+
+    if (l->shared.is_stopping) {
+        l->kill_workers_ms = l->kill_sessions_ms = now;
+        return;
+    }
+    log_info(l->args->log, "stopping|%s|%zu connections", why, l->nr);
+    l->shared.is_stopping = true;
+    l->stop_ms = CLOCK_NEVER;
+    close(l->listen_fd);
+    l->listen_fd = -1;
+    l->kill_workers_ms = now + grace + STOP_EXTRA_MS;
+    l->kill_sessions_ms = l->kill_workers_ms + STOP_TELL_MS;
+    for (size_t i = 0; i < l->nr; i++) {
+        connection_shutdown(l->conns[i]);
+    }
+}
+
+static void
+read_signals(struct listener *l)
+{
+    struct signalfd_siginfo info;
+
+    while (read(l->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+        if (info.ssi_signo == SIGCHLD) {
+            continue; /* one may stand for many: reap looks at all */
+        }
+        if (info.ssi_signo == SIGHUP) {
+            reload(l);
+        } else {
+            stop(l, info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
+        }
+    }
+    reap(l);
+}
+
+/* ---- the loop ---- */
+
+static void
+check_time(struct listener *l)
+{
+    int64_t now = clock_now_ms();
+
+    if (now >= l->stop_ms) {
+        stop(l, "--shutdownAfter");
+    }
+    for (size_t i = 0; i < l->nr; i++) {
+        connection_check_time(l->conns[i], now);
+        if (now >= l->kill_workers_ms) {
+            connection_kill_worker(l->conns[i]);
+        }
+        if (now >= l->kill_sessions_ms) {
+            connection_kill_session(l->conns[i]);
+        }
+    }
+    if (now >= l->kill_workers_ms) {
+        l->kill_workers_ms = CLOCK_NEVER;
+    }
+    if (now >= l->kill_sessions_ms) {
+        l->kill_sessions_ms = CLOCK_NEVER;
+    }
+}
+
+static int64_t
+next_deadline(const struct listener *l)
+{
+    int64_t next = clock_earlier(l->kill_workers_ms, l->kill_sessions_ms);
+
+    next = clock_earlier(next, l->stop_ms);
+    if (l->accept_after_ms > clock_now_ms()) {
+        next = clock_earlier(next, l->accept_after_ms);
+    }
+    for (size_t i = 0; i < l->nr; i++) {
+        next = clock_earlier(next, connection_next_ms(l->conns[i]));
+    }
+    return next;
+}
+
+/* One turn: waits, and handles what has come. Connections are only added and
+ * removed here, after the events of all. */
+static int
+turn(struct listener *l, struct error *err)
+{
+    size_t nr_conns = l->nr, n = 2;
+    CLEANUP_FREE struct pollfd *p =
+        calloc(2 + nr_conns * CONNECTION_MAX_POLL, sizeof(*p));
+    CLEANUP_FREE size_t *nr_polled = calloc(nr_conns + 1, sizeof(*nr_polled));
+    bool accepts = l->listen_fd >= 0 && clock_now_ms() >= l->accept_after_ms;
+
+    if (!p || !nr_polled) {
+        return error_set(err, DT_ERR_NOMEM, "listener: out of memory");
+    }
+    p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
+    p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};
+    for (size_t i = 0; i < nr_conns; i++) {
+        nr_polled[i] = connection_poll(l->conns[i], p + n);
+        n += nr_polled[i];
+    }
+    if (poll(p, n, clock_poll_ms(next_deadline(l))) < 0 && errno != EINTR) {
+        return error_errno(err, errno, "listener: poll");
+    }
+    n = 2;
+    for (size_t i = 0; i < nr_conns; i++) {
+        for (size_t k = 0; k < nr_polled[i]; k++, n++) {
+            if (p[n].revents) {
+                connection_event(l->conns[i], p[n].fd);
+            }
+        }
+    }
+    if (p[0].revents) {
+        read_signals(l);
+    }
+    check_time(l);
+    for (size_t i = 0; i < l->nr; i++) {
+        connection_flush(l->conns[i]);
+    }
+    remove_finished(l);
+    if (p[1].revents && l->listen_fd >= 0) {
+        accept_one(l);
+    }
+    return DT_OK;
+}
+
+int
+listener_run(const struct listener_args *args, struct error *err)
+{
+    struct listener l;
+    int st = start(&l, args, err);
+
+    while (st == DT_OK && (!l.shared.is_stopping || l.nr > 0)) {
+        st = turn(&l, err);
+    }
+    if (st == DT_OK) {
+        log_info(args->log, "stopped");
+    }
+    close_all(&l);
+    return st;
+}

@@ -234,8 +234,8 @@ apply_row(struct config_reader *r, const struct config_place *at,
 
     switch (row->type) {
     case CONFIG_FOREIGN:
-        return config_value_warn(r, at, "this key has no effect. %s",
-                                 row->help) == DT_OK
+        return config_value_warn(r, at, "this key is skipped: %s", row->help) ==
+                       DT_OK
                    ? DT_OK
                    : config_value_nomem(r);
     case CONFIG_SECTION:

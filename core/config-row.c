@@ -168,20 +168,20 @@ config_row_describe(const struct config_row *row, bool with_default,
     }
     switch (row->type) {
     case CONFIG_BOOL:
-        return buf_printf(out, ", default %s",
+        return buf_printf(out, "; default %s",
                           row->default_int ? "true" : "false");
     case CONFIG_INT:
-        return buf_printf(out, ", default %lld", (long long)row->default_int);
+        return buf_printf(out, "; default %lld", (long long)row->default_int);
     case CONFIG_WORD:
-        return buf_printf(out, ", default %s", row->default_text);
+        return buf_printf(out, "; default %s", row->default_text);
     case CONFIG_STRING:
     case CONFIG_PATH:
-        return buf_printf(out, ", default \"%s\"",
+        return buf_printf(out, "; default \"%s\"",
                           row->default_text ? row->default_text : "");
     case CONFIG_STRINGS:
         return row->default_text
-                   ? buf_printf(out, ", default [\"%s\"]", row->default_text)
-                   : buf_puts(out, ", default empty");
+                   ? buf_printf(out, "; default [\"%s\"]", row->default_text)
+                   : buf_puts(out, "; default empty");
     default:
         return DT_OK;
     }

@@ -41,7 +41,7 @@
 #define FOREIGN(key)                           \
     {                                          \
         .path = (key), .type = CONFIG_FOREIGN, \
-        .help = "Only for the Go program."     \
+        .help = "only the Go program knows it" \
     }
 
 /* What both kinds of jobs have. */
@@ -74,7 +74,7 @@ static const char *const level_words[] = {
 static const char *const rotation_words[] = {"daily", "signal", NULL};
 
 const struct config_row config_rows[] = {
-    {.path = "$schema", .type = CONFIG_FOREIGN, .help = "Only for editors."},
+    {.path = "$schema", .type = CONFIG_FOREIGN, .help = "only editors read it"},
     SECTION("Common", "Settings of servers and clients."),
     ROW("Common.SSHPort", CONFIG_INT, common.ssh_port,
         "Port to listen on; at clients the default port.",
@@ -145,7 +145,9 @@ const struct config_row config_rows[] = {
         .default_text = "default", .min = 0, .max = 64, NONE_IS_DEFAULT),
     ROW("Server.HostKeyFile", CONFIG_PATH, server.host_key_file,
         "File of the RSA host key; made when missing.",
-        .default_text = "./cache/ssh_host_key", TEXT, NONE_IS_DEFAULT),
+        .default_text =
+            "./cache/ssh_host_key", /* room for _ed25519 behind it */
+        .min = 0, .max = 4000, NONE_IS_DEFAULT),
     ROW("Server.HostKeyFileEd25519", CONFIG_PATH, server.host_key_file_ed25519,
         "File of the ed25519 host key; empty: HostKeyFile with _ed25519 "
         "behind it.",
@@ -184,7 +186,7 @@ const struct config_row config_rows[] = {
            "TurboBoostDisable says.",
            .default_int = CONFIG_UNSET),
     PLUGIN("Threads", CONFIG_INT, threads,
-           "Threads of one query; 0: as many as there are processors.",
+           "Threads of one query; 0: one a processor, within reason.",
            RANGE(0, 1024, 0)),
     PLUGIN("Config", CONFIG_OBJECT, config, "Handed to the plugin as it is.",
            .default_text = "{}", .max = 1 << 20),

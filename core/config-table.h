@@ -70,7 +70,7 @@ const struct config_row *config_row_find(const char *prefix, const char *name);
 /* The member of `prefix` that is written most alike; NULL: none is near. */
 const struct config_row *config_row_guess(const char *prefix, const char *name);
 /* Appends what is allowed ("an integer from 1 to 10") without or with the
- * default (", default 2"). DT_OK or DT_ERR_NOMEM. */
+ * default ("; default 2"). DT_OK or DT_ERR_NOMEM. */
 int config_row_describe(const struct config_row *row, bool with_default,
                         struct buf *out);
 

@@ -156,18 +156,26 @@ replace(char **to, const char *text)
 
 /* Puts the home folder in front of paths that begin with ~/. */
 static int
-expand_homes(struct config *c, const char *home)
+expand_homes(struct config *c, const char *home, struct error *err)
 {
     for (size_t i = 0; i < config_nr_rows; i++) {
-        char **path = config_row_value(&config_rows[i], c);
+        const struct config_row *row = &config_rows[i];
+        char **path = config_row_value(row, c);
+        size_t len;
         char *whole;
 
-        if (config_rows[i].type != CONFIG_PATH ||
-            strncmp(*path, "~/", 2) != 0) {
+        if (row->type != CONFIG_PATH || strncmp(*path, "~/", 2) != 0) {
             continue;
         }
+        len = strlen(home) + strlen(*path) - 1;
+        if (len > (size_t)row->max) {
+            return error_set(err, DT_ERR_LIMIT,
+                             "%s: with the home folder in front %zu bytes, at "
+                             "most %lld are allowed",
+                             row->path, len, (long long)row->max);
+        }
         if (asprintf(&whole, "%s/%s", home, *path + 2) < 0) {
-            return DT_ERR_NOMEM;
+            return no_memory(err);
         }
         free(*path);
         *path = whole;
@@ -177,33 +185,35 @@ expand_homes(struct config *c, const char *home)
 
 /* Without a home folder there is no default key. */
 static int
-disable_auth_key(struct config *c)
+disable_auth_key(struct config *c, struct error *err)
 {
+    static const char text[] = "there is no home folder: no key is registered";
+
     if (strncmp(c->client.auth_key_path, "~/", 2) != 0) {
         return DT_OK;
     }
     c->client.auth_key_disable = true;
     *c->client.auth_key_path = '\0';
-    return strv_add(&c->warnings,
-                    "there is no home folder: no key will be registered");
+    return strv_add(&c->warnings, text) == DT_OK ? DT_OK : no_memory(err);
 }
 
 static int
-apply_environment(struct config *c, const char *home)
+apply_environment(struct config *c, const char *home, struct error *err)
 {
-    int rc = home ? expand_homes(c, home) : disable_auth_key(c);
+    int rc = home ? expand_homes(c, home, err) : disable_auth_key(c, err);
 
     if (is_yes("DTAIL_TURBOBOOST_DISABLE")) {
         c->server.turbo_boost_disable = true;
     }
-    if (rc == DT_OK && config_test_mode()) {
-        c->server.max_line_length = 1024;
-        rc = replace(&c->server.host_key_file, "./ssh_host_key");
-        if (rc == DT_OK) {
-            rc = replace(&c->server.host_key_file_ed25519, "");
-        }
+    if (rc != DT_OK || !config_test_mode()) {
+        return rc;
     }
-    return rc;
+    c->server.max_line_length = 1024;
+    if (replace(&c->server.host_key_file, "./ssh_host_key") != DT_OK ||
+        replace(&c->server.host_key_file_ed25519, "") != DT_OK) {
+        return no_memory(err);
+    }
+    return DT_OK;
 }
 
 /* Fills in what depends on other settings. */
@@ -271,8 +281,10 @@ load_into(struct config *c, const char *path, struct error *err)
         }
         buf_fini(&text);
     }
-    if (rc == DT_OK &&
-        (apply_environment(c, home) != DT_OK || complete(c) != DT_OK)) {
+    if (rc == DT_OK) {
+        rc = apply_environment(c, home, err);
+    }
+    if (rc == DT_OK && complete(c) != DT_OK) {
         rc = no_memory(err);
     }
     return rc;

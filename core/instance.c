@@ -27,6 +27,7 @@ struct instance {
     void *self; /* the plugin's */
     enum instance_state state;
     atomic_bool is_busy;
+    struct plugin_mark before; /* what ran around the present hook */
 };
 
 /* Tells a failure; a text that the plugin gave came before it and wins. */
@@ -88,14 +89,14 @@ enter(struct instance *i, const char *hook, enum instance_state in)
         atomic_store_explicit(&i->is_busy, false, memory_order_release);
         return r;
     }
-    plugin_enter(plugin_name(i->plugin), hook);
+    i->before = plugin_enter(plugin_name(i->plugin), hook);
     return DT_OK;
 }
 
 static int
 leave(struct instance *i, int status)
 {
-    plugin_leave();
+    plugin_leave(i->before);
     atomic_store_explicit(&i->is_busy, false, memory_order_release);
     return status;
 }
@@ -197,9 +198,9 @@ instance_close(struct instance *i)
     }
     /* cancelled or not, whatever the state: close always runs */
     if (i->stage->close) {
-        plugin_enter(plugin_name(i->plugin), "close");
+        i->before = plugin_enter(plugin_name(i->plugin), "close");
         i->stage->close(i->self);
-        plugin_leave();
+        plugin_leave(i->before);
     }
     free(i);
 }

@@ -71,20 +71,24 @@ give_stack(void)
     }
 }
 
-void
+struct plugin_mark
 plugin_enter(const char *plugin, const char *hook)
 {
+    struct plugin_mark before = {running.plugin, running.hook};
+
     if (!running.has_stack && atomic_load(&catcher.is_on)) {
         give_stack();
     }
     running.hook = hook;
     running.plugin = plugin;
+    return before;
 }
 
 void
-plugin_leave(void)
+plugin_leave(struct plugin_mark before)
 {
-    running.plugin = NULL;
+    running.plugin = before.plugin;
+    running.hook = before.hook;
 }
 
 /* ---- the handler: async-signal-safe calls only ---- */

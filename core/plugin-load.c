@@ -121,10 +121,11 @@ plugin_load_run(struct plugin_loader *l, const struct dt_plugin *plugin,
 
     l->query.host = &load_host;
     if (plugin->load) {
+        struct plugin_mark before = plugin_enter(l->name, "load");
+
         l->is_loading = true;
-        plugin_enter(l->name, "load");
         r = plugin->load(&l->query, config);
-        plugin_leave();
+        plugin_leave(before);
         l->is_loading = false;
     }
     if (r == DT_OK) {
@@ -139,9 +140,10 @@ void
 plugin_load_undo(struct plugin_loader *l, const struct dt_plugin *plugin)
 {
     if (l->is_loaded && plugin->unload) {
-        plugin_enter(l->name, "unload");
+        struct plugin_mark before = plugin_enter(l->name, "unload");
+
         plugin->unload();
-        plugin_leave();
+        plugin_leave(before);
     }
     l->is_loaded = false;
 }

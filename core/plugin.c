@@ -146,18 +146,19 @@ read_descriptor(struct plugin *p, struct error *err)
 {
     const struct dt_plugin *(*entry)(void) = NULL;
     const struct dt_plugin *descriptor;
+    struct plugin_mark before;
     void *symbol;
     char *name;
     int r;
 
-    plugin_enter(p->name, "entry");
+    before = plugin_enter(p->name, "entry");
     r = plugin_file_open(p->file, &p->handle, err);
     symbol = r == DT_OK ? dlsym(p->handle, "dt_plugin_entry") : NULL;
     if (symbol) {
         memcpy(&entry, &symbol, sizeof(entry)); /* as POSIX has it */
     }
     descriptor = entry ? entry() : NULL;
-    plugin_leave();
+    plugin_leave(before);
     if (r == DT_OK) {
         r = plugin_descriptor_copy(&p->descriptor, descriptor, err);
     }

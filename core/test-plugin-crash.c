@@ -23,14 +23,24 @@ struct test_query {
     struct dt_query query;
     const char *what;
     const char *hook;
+    bool is_nested; /* the first emit runs another instance, then crashes */
 };
 
 static struct plugins *plugins;
 static const struct plugin *trouble;
 
+static void *run_query(void *query);
+
 static int
-emit_lines(struct dt_query *q UNUSED, const struct dt_lines *lines UNUSED)
+emit_lines(struct dt_query *q, const struct dt_lines *lines UNUSED)
 {
+    struct test_query inner = *(struct test_query *)q;
+
+    if (inner.is_nested) {
+        inner.is_nested = false;
+        run_query(&inner);
+        raise(SIGSEGV);
+    }
     return DT_OK;
 }
 
@@ -45,6 +55,9 @@ arg(struct dt_query *q, const char *name, size_t index UNUSED,
 {
     const struct test_query *t = (const struct test_query *)q;
 
+    if (!t->what) {
+        return NULL;
+    }
     return strcmp(name, "do") == 0     ? t->what
            : strcmp(name, "hook") == 0 ? t->hook
                                        : NULL;
@@ -117,7 +130,7 @@ run_child(const char *what, const char *hook, bool in_thread, int exit_status,
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        struct test_query t = {{&host}, what, hook};
+        struct test_query t = {{&host}, what, hook, !what};
         const struct rlimit no_core = {0, 0};
         pthread_t thread;
 
@@ -207,6 +220,19 @@ test_exit_status(void **state)
     }
 }
 
+/* A hook that called, through the host, another instance's hooks: what runs
+ * is the outer one again. what: NULL. */
+static void
+test_nested(void **state)
+{
+    struct outcome o;
+
+    (void)state;
+    run_child(NULL, NULL, true, 0, &o);
+    assert_true(WIFSIGNALED(o.status));
+    assert_told(&o, 0, "feed");
+}
+
 static void
 test_no_crash(void **state)
 {
@@ -248,6 +274,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_hook),
         cmocka_unit_test(test_exit_status),
+        cmocka_unit_test(test_nested),
         cmocka_unit_test(test_no_crash),
     };
 

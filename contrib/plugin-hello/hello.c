@@ -38,7 +38,7 @@ struct count {
     uint64_t longest;
 };
 
-/* An instance, of either stage. map: v[i] is source i. reduce: one for each
+/* An instance, of either stage. map: v[i] is source i (from 1). reduce: one for each
  * partial result that came. */
 struct hello {
     struct dt_query *query;

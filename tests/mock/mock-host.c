@@ -111,7 +111,7 @@ check_lines(struct mock_query *m, const struct dt_lines *l)
     if (l->len == 0) {
         violate(m->out, "lines without bytes");
     }
-    if (l->source >= m->nr_sources) {
+    if (l->source < 1 || l->source > m->nr_sources) {
         violate(m->out, "lines of the unknown source %u", (unsigned)l->source);
     }
     if (is_open && !(l->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT))) {
@@ -230,12 +230,12 @@ source(struct dt_query *q, uint32_t id, struct dt_source *out)
     const struct mock_query *m = mock_of(q);
     struct dt_source s = {.size = sizeof(s)};
 
-    if (id >= m->nr_sources) {
+    if (id < 1 || id > m->nr_sources) {
         return DT_ERR_NOENT;
     }
-    s.name = m->sources[id].name;
-    s.path = m->role == DT_ROLE_MAP ? m->sources[id].name : "";
-    s.host = m->sources[id].host ? m->sources[id].host : "mockhost";
+    s.name = m->sources[id - 1].name;
+    s.path = m->role == DT_ROLE_MAP ? m->sources[id - 1].name : "";
+    s.host = m->sources[id - 1].host ? m->sources[id - 1].host : "mockhost";
     memcpy(out, &s, out->size < sizeof(s) ? out->size : sizeof(s));
     return DT_OK;
 }

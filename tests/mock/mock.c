@@ -174,7 +174,7 @@ static int
 feed_source(struct mock_query *m, uint32_t id, struct instance **v, size_t nr,
             uint64_t *sequence)
 {
-    const struct mock_source *s = &m->sources[id];
+    const struct mock_source *s = &m->sources[id - 1];
     struct reader reader = {s->data, s->len ? s->len : strlen(s->data), 0, 1};
     struct dt_block b = {
         .size = sizeof(b), .source = id, .sequence = *sequence};
@@ -188,7 +188,7 @@ feed_source(struct mock_query *m, uint32_t id, struct instance **v, size_t nr,
         if (reader.at == reader.len && b.data[b.len - 1] != '\n') {
             b.flags |= DT_BLOCK_NOEOL;
         }
-        if (reader.at == reader.len && !m->options->empty_last) {
+        if (reader.at == reader.len && m->options->last_in_lines) {
             b.flags |= DT_BLOCK_LAST;
         }
         if (!is_stopped[k]) {
@@ -196,9 +196,10 @@ feed_source(struct mock_query *m, uint32_t id, struct instance **v, size_t nr,
             is_stopped[k] = r == DT_STOP;
         }
     }
-    if (r >= 0 && m->options->empty_last && !is_stopped[turn % nr]) {
-        b.flags &= ~DT_BLOCK_NOEOL;
-        b.flags |= DT_BLOCK_LAST;
+    if (r >= 0 && (reader.len == 0 || !m->options->last_in_lines)) {
+        /* as the real host: also of an empty source, and after DT_STOP */
+        b.flags = DT_BLOCK_LAST | (reader.len == 0 ? DT_BLOCK_FIRST : 0);
+        b.data = "";
         b.nr_lines = 0;
         r = feed_block(m, v[turn % nr], &b);
     }
@@ -223,7 +224,7 @@ run_map(const struct mock_plugin *p, struct mock_query *m)
             fail(m, r);
         }
     }
-    for (uint32_t id = 0; r == DT_OK && id < m->nr_sources; id++) {
+    for (uint32_t id = 1; r == DT_OK && id <= m->nr_sources; id++) {
         /* each source whole in one instance, or cut up among them */
         r = m->out->is_ordered ? feed_source(m, id, &v[id % nr], 1, &sequence)
                                : feed_source(m, id, v, nr, &sequence);

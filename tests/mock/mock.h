@@ -40,7 +40,7 @@ struct mock_arg {
     size_t len; /* 0: strlen(value) */
 };
 
-/* An input. Without a length: up to the NUL. */
+/* An input. Without a length: up to the NUL. They are numbered from 1. */
 struct mock_source {
     const char *name;
     const char *host; /* NULL: "mockhost" */
@@ -48,7 +48,8 @@ struct mock_source {
     size_t len;
 };
 
-/* All zero: normal mode, one instance, everything counted, all stages. */
+/* All zero: normal mode, one instance, everything counted, all stages, blocks
+ * as the real host makes them. */
 struct mock_options {
     const char *text; /* one source named "text", instead of `sources` */
     const struct mock_source *sources;
@@ -58,19 +59,20 @@ struct mock_options {
     /* Turbo: blocks of about so many bytes, always whole lines and at least
      * one. 0: normal, one line a block. */
     size_t block_bytes;
-    size_t instances;  /* that share the blocks in turn; 0: 1. A query that
-                          said dt_ordered gets one instance a source */
-    bool no_numbers;   /* lines are not counted: first_line is 0 */
-    bool empty_last;   /* DT_BLOCK_LAST comes in a block without lines */
-    size_t max_line;   /* longer lines are cut, DT_BLOCK_CUT; 0: no limit */
-    size_t interval;   /* drain(DT_DRAIN_INTERVAL) after so many blocks */
-    bool no_reduce;    /* the map stage only */
-    bool combine;      /* the reduce stage runs on the server, too */
-    size_t max_drains; /* cancels after so many DT_AGAIN; 0: 1000 */
-    size_t max_emits;  /* cancels after so many emits; 0: 1 million */
-    size_t cancel_at;  /* the query is cancelled in the n-th emit, from 1 */
-    size_t fail_at;    /* the n-th emit fails, from 1 … */
-    int fail_status;   /* … with this; 0: DT_ERR_IO */
+    size_t instances;   /* that share the blocks in turn; 0: 1. A query that
+                           said dt_ordered gets one instance a source */
+    bool no_numbers;    /* lines are not counted: first_line is 0 */
+    bool last_in_lines; /* DT_BLOCK_LAST comes with the last lines, not in an
+                           empty block of its own */
+    size_t max_line;    /* longer lines are cut, DT_BLOCK_CUT; 0: no limit */
+    size_t interval;    /* drain(DT_DRAIN_INTERVAL) after so many blocks */
+    bool no_reduce;     /* the map stage only */
+    bool combine;       /* the reduce stage runs on the server, too */
+    size_t max_drains;  /* cancels after so many DT_AGAIN; 0: 1000 */
+    size_t max_emits;   /* cancels after so many emits; 0: 1 million */
+    size_t cancel_at;   /* the query is cancelled in the n-th emit, from 1 */
+    size_t fail_at;     /* the n-th emit fails, from 1 … */
+    int fail_status;    /* … with this; 0: DT_ERR_IO */
 };
 
 enum mock_kind { MOCK_LINES, MOCK_PARTIAL, MOCK_TEXT };

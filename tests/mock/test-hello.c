@@ -27,6 +27,7 @@ static const char table[] =
     "       LINES           BYTES   LONGEST  FILE\n"
     "           1               2         1  web1:a.log\n"
     "           1              21        20  web1:b.log\n"
+    "           0               0         0  web1:empty.log\n"
     "           5              13         4  web2:b.log\n"
     "           7              36        20  total\n";
 

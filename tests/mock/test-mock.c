@@ -35,7 +35,7 @@ test_blocks(void **state)
                 const struct mock_options o = {.text = text,
                                                .block_bytes = bytes,
                                                .instances = nr,
-                                               .empty_last = variant & 1,
+                                               .last_in_lines = variant & 1,
                                                .no_numbers = variant & 2,
                                                .interval = variant & 4};
                 struct mock_result r;
@@ -115,7 +115,7 @@ test_several_sources(void **state)
     run(&(struct mock_options){.sources = sources, .nr_sources = 3}, &r);
     assert_int_equal(r.out.len, 8);
     assert_memory_equal(r.out.data, "1\n2\n3\0\n4", 8);
-    assert_int_equal(r.emits[2].lines.source, 2);
+    assert_int_equal(r.emits[2].lines.source, 3);
     mock_result_fini(&r);
 }
 

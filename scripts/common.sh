@@ -23,7 +23,7 @@ as_root()
 # the machine lacks. Asks apt-get only if something is missing.
 install_packages()
 {
-    local stage name wanted=" $* " missing=()
+    local stage name log wanted=" $* " missing=()
 
     while read -r stage name _; do
         case $stage in '' | '#'*) continue ;; esac
@@ -37,10 +37,16 @@ install_packages()
     command -v apt-get >/dev/null ||
         die "not a Debian system; please install: ${missing[*]}"
     echo "installing: ${missing[*]}"
-    export DEBIAN_FRONTEND=noninteractive
-    as_root apt-get -q -o DPkg::Lock::Timeout=300 update
-    as_root apt-get -q -y -o DPkg::Lock::Timeout=300 \
-        install --no-install-recommends "${missing[@]}"
+    log=$(mktemp)
+    if ! as_root env DEBIAN_FRONTEND=noninteractive sh -ec '
+        apt-get -q -o DPkg::Lock::Timeout=300 update
+        apt-get -q -y -o DPkg::Lock::Timeout=300 \
+            install --no-install-recommends "$@"' sh "${missing[@]}" \
+        > "$log" 2>&1; then
+        tail -n 30 "$log" >&2
+        die "apt-get failed"
+    fi
+    rm -f "$log"
 }
 
 # build_in FOLDER [CONFIGURE-ARGUMENTS...]: configures there, unless it was

@@ -121,14 +121,13 @@ enum dt_log_level {
     DT_LOG_DEBUG = 3
 };
 
-/* Flags of a block (struct dt_block.flags) and of lines (struct dt_lines). */
-#define DT_BLOCK_LINE 0x01u  /* exactly one line */
-#define DT_BLOCK_NOEOL 0x02u /* the last line has no newline: end of file */
-#define DT_BLOCK_CUT 0x04u   /* the last line was cut at MaxLineLength */
-#define DT_BLOCK_FIRST 0x08u /* the first block of this source */
-#define DT_BLOCK_LAST                                        \
-    0x10u /* the last of this source: usually an empty block \
-             of its own, and also after DT_STOP */
+/* Flags of a block (struct dt_block.flags) and of lines (struct dt_lines).
+ * LAST usually stands on an empty block of its own, also after DT_STOP. */
+#define DT_BLOCK_LINE 0x01u    /* exactly one line */
+#define DT_BLOCK_NOEOL 0x02u   /* the last line has no newline: end of file */
+#define DT_BLOCK_CUT 0x04u     /* the last line was cut at MaxLineLength */
+#define DT_BLOCK_FIRST 0x08u   /* the first block of this source */
+#define DT_BLOCK_LAST 0x10u    /* the last of this source; it may be empty */
 #define DT_BLOCK_PARTIAL 0x20u /* reduce: the bytes of one dt_emit_partial */
 
 /* A run of whole lines of one source, or (for reduce) one partial result.

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The keys a client offers, read once and shared by all sessions: the key file
+ * that was named, the agent's, the usual ones in ~/.ssh (spec clients 9.1).
+ *
+ * Threads: const after it was loaded; the session's thread calls
+ * clientauth_step.
+ */
+#ifndef CLIENTS_CLIENTAUTH_H
+#define CLIENTS_CLIENTAUTH_H
+
+#include "buf.h"
+#include "error.h"
+
+#include <libssh/libssh.h>
+
+/* `clientauth`: the server's side of authentication is core/auth.h. */
+struct clientauth;
+
+struct clientauth_args {
+    const char *key_path;   /* named by the user, "": none */
+    const char *home;       /* "": no usual files */
+    const char *passphrase; /* of encrypted files; NULL: none */
+    bool is_test_mode;      /* ./id_rsa before the usual files */
+    bool use_agent;         /* SSH_AUTH_SOCK is set */
+};
+
+/* Files that cannot be used are left out; clientauth_notes says why. DT_OK,
+ * DT_ERR_NOENT (no key at all), DT_ERR_NOMEM. */
+int clientauth_load(const struct clientauth_args *args, struct clientauth **out,
+                    struct error *err);
+void clientauth_free(struct clientauth *a);
+
+/* Where a session is in the list; all zero at the start. */
+struct clientauth_place {
+    size_t next;
+    bool asked_methods;
+};
+/* Goes on with authentication, without waiting. SSH_AUTH_SUCCESS, _AGAIN (call
+ * again when the socket has something), _DENIED (no key is left; err says which
+ * were tried), _ERROR (the session is broken). */
+int clientauth_step(const struct clientauth *a, struct clientauth_place *place,
+                    ssh_session session, const char *user, struct error *err);
+
+#endif

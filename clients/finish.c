@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From how a run ended to its exit status.
+ */
+#include "finish.h"
+
+#include "plugin.h"
+
+#include <errno.h>
+
+enum run_status
+finish_status(const struct finish *f)
+{
+    const struct client *c = f->client;
+    bool strict = c->flags->strict;
+    int error = output_error(f->output);
+
+    if (error == EPIPE || f->end == LOOP_READER_GONE) {
+        return RUN_OK; /* the reader had enough, as with head */
+    }
+    if (error) {
+        log_error(c->diag.log, "standard output: %s", strerrordesc_np(error));
+        return RUN_FAILED;
+    }
+    switch (f->end) {
+    case LOOP_INTERRUPTED:
+        return RUN_INTERRUPTED;
+    case LOOP_TERMINATED:
+        return c->command->flags & CLIENT_FOLLOWS ? RUN_OK : RUN_INTERRUPTED;
+    case LOOP_DEADLINE:
+        return RUN_OK;
+    default:
+        break;
+    }
+    if (f->stage_status != DT_OK || f->nr_completed == 0) {
+        return RUN_FAILED;
+    }
+    if (f->nr_failed) {
+        return RUN_PARTLY;
+    }
+    return strict && (c->command->flags & CLIENT_MATCHES) &&
+                   !printer_has_printed(f->printer)
+               ? RUN_FAILED
+               : RUN_OK;
+}
+
+/* Bytes of a plugin that promises the file's own stay as they are. */
+static bool
+is_verbatim(const struct client *c)
+{
+    for (size_t i = 0; i < c->nr_queries; i++) {
+        const struct plugin *p =
+            c->plugins ? plugins_find(c->plugins, c->queries[i].plugin) : NULL;
+
+        if (p ? !(plugin_descriptor(p)->flags & DT_VERBATIM)
+              : !(c->command->flags & CLIENT_VERBATIM)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+struct printer_args
+finish_printer_args(const struct client *c, const struct output *out)
+{
+    return (struct printer_args){
+        .plain = c->flags->plain,
+        .line_end = !is_verbatim(c),
+        .escape =
+            c->flags->escape || (!c->flags->raw && output_is_terminal(out)),
+    };
+}

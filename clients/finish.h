@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From how a run ended to its exit status.
+ */
+#ifndef CLIENTS_FINISH_H
+#define CLIENTS_FINISH_H
+
+#include "loop.h"
+#include "run.h"
+
+struct finish {
+    const struct client *client;
+    enum loop_end end;
+    const struct output *output;
+    const struct printer *printer;
+    int stage_status;    /* of the reduce stages, when the end was LOOP_DONE */
+    size_t nr_completed; /* servers that finished well */
+    size_t nr_failed;    /* the others */
+};
+
+/* The status of docs/architecture.md, "Exit status"; says what is wrong with
+ * the output. */
+enum run_status finish_status(const struct finish *f);
+
+/* How lines are to be printed in this run. */
+struct printer_args finish_printer_args(const struct client *c,
+                                        const struct output *out);
+
+#endif

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one place that is fed: frames to the reduce stage or the printer.
+ */
+#include "reduce-query.h"
+
+#include "plugin.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define MAX_SOURCES (1u << 20) /* of one query at one server */
+#define MAX_HOST 255u          /* bytes of a host name that a server tells */
+
+/* A source of a query at a server. */
+struct source_entry {
+    struct printer_source *printed; /* NULL: never announced */
+    uint32_t origin;                /* number for the reduce stage */
+};
+
+/* A query at a server. */
+struct stream {
+    struct source_entry *sources; /* by the server's number */
+    size_t nr_sources;
+    bool has_ended;
+};
+
+struct reduce_server {
+    char *host; /* NULL: not said yet */
+    struct stream *streams;
+    struct reduce_summary summary;
+};
+
+struct reduce {
+    pthread_mutex_t lock;
+    struct reduce_args args;
+    struct reduce_query *queries;
+    struct reduce_server *servers;
+    bool expects_cancel;
+};
+
+/* ---- making ---- */
+
+static int
+make_server(struct reduce *r, size_t i)
+{
+    struct reduce_server *s = &r->servers[i];
+
+    s->streams = calloc(r->args.nr_specs, sizeof(*s->streams));
+    if (r->args.own_host) {
+        s->host = strdup(r->args.own_host);
+        s->summary.has_hello = true;
+    }
+    return !s->streams || (r->args.own_host && !s->host) ? DT_ERR_NOMEM : DT_OK;
+}
+
+int
+reduce_new(const struct reduce_args *args, struct reduce **out,
+           struct error *err)
+{
+    struct reduce *r = calloc(1, sizeof(*r));
+    int rc = DT_OK;
+
+    if (!r) {
+        return error_set(err, DT_ERR_NOMEM, "reduce: out of memory");
+    }
+    pthread_mutex_init(&r->lock, NULL);
+    r->args = *args;
+    r->queries = calloc(args->nr_specs, sizeof(*r->queries));
+    r->servers = calloc(args->nr_servers, sizeof(*r->servers));
+    if (!r->queries || !r->servers) {
+        r->args.nr_specs = r->args.nr_servers = 0;
+        rc = DT_ERR_NOMEM;
+    }
+    for (size_t i = 0; rc == DT_OK && i < args->nr_servers; i++) {
+        rc = make_server(r, i);
+    }
+    for (size_t i = 0; rc == DT_OK && i < args->nr_specs; i++) {
+        r->queries[i].spec = &args->specs[i];
+        r->queries[i].printer = args->printer;
+        r->queries[i].diag = args->diag;
+        rc = reduce_query_start(&r->queries[i], args->plugins, err);
+    }
+    if (rc != DT_OK) {
+        if (rc == DT_ERR_NOMEM) {
+            error_set(err, rc, "reduce: out of memory");
+        }
+        reduce_free(r);
+        return rc;
+    }
+    *out = r;
+    return DT_OK;
+}
+
+void
+reduce_free(struct reduce *r)
+{
+    if (!r) {
+        return;
+    }
+    for (size_t i = 0; i < r->args.nr_specs; i++) {
+        reduce_query_fini(&r->queries[i]);
+    }
+    for (size_t i = 0; i < r->args.nr_servers; i++) {
+        struct reduce_server *s = &r->servers[i];
+
+        for (size_t q = 0; s->streams && q < r->args.nr_specs; q++) {
+            for (size_t n = 0; n < s->streams[q].nr_sources; n++) {
+                printer_source_free(s->streams[q].sources[n].printed);
+            }
+            free(s->streams[q].sources);
+        }
+        free(s->streams);
+        free(s->host);
+    }
+    free(r->queries);
+    free(r->servers);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+/* ---- frames ---- */
+
+/* What the handlers below share. */
+struct call {
+    struct reduce *r;
+    struct reduce_server *server;
+    const char *name; /* of the server, as the user wrote it */
+    struct reduce_query *rq;
+    struct stream *stream;
+    const struct wire_frame *f;
+    bool has_slack;
+    struct error *err;
+};
+
+static enum reduce_result
+server_failed(struct call *c, int status, const char *text)
+{
+    error_set(c->err, status, "%s", text);
+    return REDUCE_SERVER_FAILED;
+}
+
+static enum reduce_result
+of_output(int rc)
+{
+    return rc == DT_OK ? REDUCE_OK : REDUCE_OVER;
+}
+
+/* The server's plugin must write what ours reads. */
+static enum reduce_result
+check_format(struct call *c, const struct hello *h,
+             const struct reduce_query *rq)
+{
+    const struct dt_plugin *own;
+
+    if (!rq->instance) {
+        return REDUCE_OK;
+    }
+    own = plugin_descriptor(rq->plugin);
+    for (size_t i = 0; i < h->nr_plugins; i++) {
+        const struct hello_plugin *p = &h->plugins[i];
+
+        if (strcmp(p->name, own->name) == 0 &&
+            p->partial_format != own->partial_format) {
+            error_set(c->err, DT_ERR_ABI,
+                      "plugin %s %s of the server writes partial results in "
+                      "format %u, plugin %s %s of this client reads format "
+                      "%u: install the same version at both ends",
+                      p->name, p->version, p->partial_format, own->name,
+                      own->version, own->partial_format);
+            return REDUCE_SERVER_FAILED;
+        }
+    }
+    return REDUCE_OK;
+}
+
+static enum reduce_result
+on_hello(struct call *c)
+{
+    struct hello h = {0};
+    enum reduce_result result = REDUCE_OK;
+
+    if (hello_parse(c->f->data, c->f->len, &h, c->err) != DT_OK) {
+        return REDUCE_SERVER_FAILED;
+    }
+    if (h.protocol != WIRE_PROTOCOL) {
+        error_set(c->err, DT_ERR_PROTO,
+                  "the server (version %s) speaks protocol %d, this client %d",
+                  h.version ? h.version : "?", h.protocol, WIRE_PROTOCOL);
+        result = REDUCE_SERVER_FAILED;
+    }
+    for (size_t i = 0; result == REDUCE_OK && i < c->r->args.nr_specs; i++) {
+        result = check_format(c, &h, &c->r->queries[i]);
+    }
+    if (!c->server->host && h.host && *h.host && strlen(h.host) <= MAX_HOST) {
+        c->server->host = h.host;
+        h.host = NULL;
+    }
+    c->server->summary.has_hello = true;
+    hello_fini(&h);
+    return result;
+}
+
+static enum reduce_result
+on_source(struct call *c)
+{
+    struct source_desc d = {0};
+    struct source_entry *e;
+    const char *host = c->server->host ? c->server->host : c->name;
+    uint32_t id = c->f->source;
+    int rc = DT_OK;
+
+    if (id >= MAX_SOURCES) {
+        return server_failed(c, DT_ERR_LIMIT, "too many sources");
+    }
+    if (source_desc_parse(c->f->data, c->f->len, &d, c->err) != DT_OK) {
+        return REDUCE_SERVER_FAILED;
+    }
+    if (id >= c->stream->nr_sources) {
+        size_t nr = (size_t)id + 1 > c->stream->nr_sources * 2
+                        ? (size_t)id + 1
+                        : c->stream->nr_sources * 2;
+
+        e = reallocarray(c->stream->sources, nr, sizeof(*e));
+        if (!e) {
+            source_desc_fini(&d);
+            return server_failed(c, DT_ERR_NOMEM, "out of memory");
+        }
+        memset(e + c->stream->nr_sources, 0,
+               (nr - c->stream->nr_sources) * sizeof(*e));
+        c->stream->sources = e;
+        c->stream->nr_sources = nr;
+    }
+    e = &c->stream->sources[id];
+    printer_source_free(e->printed);
+    e->printed =
+        printer_source_new((size_t)(c->server - c->r->servers), host, d.name);
+    if (c->rq->instance) {
+        rc = reduce_query_origin(c->rq, d.name, host, &e->origin);
+    }
+    source_desc_fini(&d);
+    return e->printed && rc == DT_OK
+               ? REDUCE_OK
+               : server_failed(c, DT_ERR_NOMEM, "out of memory");
+}
+
+/* Does any query still take input? */
+static bool
+wants_more(const struct reduce *r)
+{
+    for (size_t i = 0; i < r->args.nr_specs; i++) {
+        if (!r->queries[i].is_over) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum reduce_result
+on_feed(struct call *c, uint32_t origin)
+{
+    if (c->rq->is_over) {
+        return REDUCE_OK;
+    }
+    int rc = reduce_query_feed(c->rq, c->f, origin, c->has_slack);
+
+    return rc == DT_STOP && wants_more(c->r) ? REDUCE_OK : of_output(rc);
+}
+
+static enum reduce_result
+on_lines(struct call *c)
+{
+    struct source_entry *e;
+
+    if (c->f->source >= c->stream->nr_sources ||
+        !c->stream->sources[c->f->source].printed) {
+        return server_failed(c, DT_ERR_PROTO,
+                             "lines of a source that was not announced");
+    }
+    e = &c->stream->sources[c->f->source];
+    if (c->rq->instance) {
+        return on_feed(c, e->origin);
+    }
+    return of_output(printer_lines(c->r->args.printer, e->printed, c->f->data,
+                                   c->f->len, c->f->first_line, c->rq->cancel));
+}
+
+static enum reduce_result
+on_partial(struct call *c)
+{
+    if (c->rq->instance) {
+        return on_feed(c, UINT32_MAX);
+    }
+    error_set(c->err, DT_ERR_ABI,
+              "the server sends partial results of plugin %s, which must be "
+              "installed at this client as well",
+              c->rq->spec->plugin);
+    return REDUCE_SERVER_FAILED;
+}
+
+static enum reduce_result
+on_note(struct call *c)
+{
+    diag_server(c->r->args.diag, LOG_WARN,
+                c->server->host ? c->server->host : c->name, "%.*s",
+                (int)(c->f->len > 65535 ? 65535 : c->f->len),
+                (const char *)c->f->data);
+    return REDUCE_OK;
+}
+
+static enum reduce_result
+on_end(struct call *c)
+{
+    struct query_end end = {0};
+
+    if (query_end_parse(c->f->data, c->f->len, &end, c->err) != DT_OK) {
+        return REDUCE_SERVER_FAILED;
+    }
+    if (c->stream->has_ended) {
+        query_end_fini(&end);
+        return server_failed(c, DT_ERR_PROTO, "a query ended twice");
+    }
+    c->stream->has_ended = true;
+    c->server->summary.nr_ended++;
+    c->server->summary.failed += end.failed;
+    if ((end.status == DT_ERR_CANCELLED && c->r->expects_cancel) ||
+        output_error(printer_output(c->r->args.printer))) {
+        query_end_fini(&end);
+        return REDUCE_OK;
+    }
+    if (end.status < 0) {
+        diag_server(c->r->args.diag, LOG_ERROR, c->name, "%s: %s",
+                    c->rq->spec->plugin,
+                    end.message ? end.message : dt_strerror(end.status));
+        if (c->server->summary.status == DT_OK) {
+            c->server->summary.status = end.status;
+        }
+    }
+    query_end_fini(&end);
+    return REDUCE_OK;
+}
+
+static struct reduce_query *
+find_query(const struct reduce *r, uint32_t id)
+{
+    for (size_t i = 0; i < r->args.nr_specs; i++) {
+        if (r->args.specs[i].id == id) {
+            return &r->queries[i];
+        }
+    }
+    return NULL;
+}
+
+static enum reduce_result
+on_query_frame(struct call *c)
+{
+    c->rq = find_query(c->r, c->f->query);
+    if (!c->rq) {
+        return server_failed(c, DT_ERR_PROTO,
+                             "a frame of a query that was not asked");
+    }
+    c->stream = &c->server->streams[c->rq - c->r->queries];
+    switch (c->f->type) {
+    case WIRE_S_SOURCE:
+        return on_source(c);
+    case WIRE_S_LINES:
+        return on_lines(c);
+    case WIRE_S_PARTIAL:
+        return on_partial(c);
+    case WIRE_S_END:
+        return on_end(c);
+    case WIRE_S_TEXT:
+        return of_output(printer_text(c->r->args.printer, c->f->data, c->f->len,
+                                      c->rq->cancel));
+    default:
+        return REDUCE_OK;
+    }
+}
+
+enum reduce_result
+reduce_frame(struct reduce *r, size_t server, const struct wire_frame *f,
+             bool has_slack, const struct cancel *cancel, struct error *err)
+{
+    struct call c = {
+        .r = r,
+        .server = &r->servers[server],
+        .name = r->args.names[server],
+        .f = f,
+        .has_slack = has_slack,
+        .err = err,
+    };
+    enum reduce_result result = REDUCE_OK;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->args.nr_specs; i++) {
+        r->queries[i].cancel = cancel;
+    }
+    switch (f->type) {
+    case WIRE_S_HELLO:
+        result = on_hello(&c);
+        break;
+    case WIRE_S_NOTE:
+        result = on_note(&c);
+        break;
+    case WIRE_S_SOURCE:
+    case WIRE_S_LINES:
+    case WIRE_S_PARTIAL:
+    case WIRE_S_END:
+    case WIRE_S_TEXT:
+        result = on_query_frame(&c);
+        break;
+    default:
+        break; /* PROGRESS, and whatever later servers send */
+    }
+    pthread_mutex_unlock(&r->lock);
+    return result;
+}
+
+bool
+reduce_wants_whole(const struct reduce *r, uint32_t query)
+{
+    const struct reduce_query *rq = find_query(r, query);
+
+    return rq && rq->instance;
+}
+
+/* ---- the end ---- */
+
+enum reduce_result
+reduce_interval(struct reduce *r)
+{
+    enum reduce_result result = REDUCE_OK;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; result == REDUCE_OK && i < r->args.nr_specs; i++) {
+        struct reduce_query *rq = &r->queries[i];
+
+        rq->cancel = NULL;
+        if (rq->instance && !rq->is_over && rq->spec->interval_ms) {
+            result = of_output(reduce_query_drain(rq, DT_DRAIN_INTERVAL));
+        }
+    }
+    if (result == REDUCE_OK) {
+        result = of_output(printer_flush(r->args.printer, NULL));
+    }
+    pthread_mutex_unlock(&r->lock);
+    return result;
+}
+
+int
+reduce_finish(struct reduce *r)
+{
+    int rc = DT_OK, flushed;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->args.nr_specs; i++) {
+        struct reduce_query *rq = &r->queries[i];
+        int one = DT_OK;
+
+        rq->cancel = NULL;
+        /* A stage that had enough is finished like one whose input ended. */
+        if (rq->instance && rq->err.status == DT_OK) {
+            one = reduce_query_drain(rq, DT_DRAIN_FINAL);
+        }
+        if (rq->err.status != DT_OK) {
+            log_error(r->args.diag->log, "%s", rq->err.text);
+            one = rq->err.status;
+        }
+        rc = rc == DT_OK ? one : rc;
+    }
+    flushed = printer_flush(r->args.printer, NULL);
+    pthread_mutex_unlock(&r->lock);
+    return rc == DT_OK ? flushed : rc;
+}
+
+int
+reduce_flush(struct reduce *r)
+{
+    int rc;
+
+    pthread_mutex_lock(&r->lock);
+    rc = printer_flush(r->args.printer, NULL);
+    pthread_mutex_unlock(&r->lock);
+    return rc;
+}
+
+void
+reduce_expect_cancel(struct reduce *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->expects_cancel = true;
+    pthread_mutex_unlock(&r->lock);
+}
+
+struct reduce_summary
+reduce_summary(struct reduce *r, size_t server)
+{
+    struct reduce_summary summary;
+
+    pthread_mutex_lock(&r->lock);
+    summary = r->servers[server].summary;
+    pthread_mutex_unlock(&r->lock);
+    return summary;
+}
+
+int
+reduce_status(struct reduce *r)
+{
+    int status = DT_OK;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->args.nr_specs && status == DT_OK; i++) {
+        status = r->queries[i].err.status;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return status;
+}

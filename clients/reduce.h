@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The one place that is fed: what arrives from all servers (or, serverless,
+ * from this process's own queries) goes through the plugin's reduce stage when
+ * it has one, else to the printer.
+ *
+ * Threads: any; calls are serialised by a lock inside.
+ */
+#ifndef CLIENTS_REDUCE_H
+#define CLIENTS_REDUCE_H
+
+#include "diag.h"
+#include "printer.h"
+#include "request.h"
+#include "wire.h"
+
+struct plugins;
+struct reduce;
+
+struct reduce_args {
+    const struct query_spec *specs; /* outlive the reduce */
+    size_t nr_specs;
+    const struct plugins *plugins; /* loaded; NULL: none */
+    struct printer *printer;
+    const struct diag *diag;
+    const char *const *names; /* of the servers, as the user wrote them */
+    size_t nr_servers;
+    const char *own_host; /* serverless: short name of this machine, else
+                             NULL (servers say theirs) */
+};
+
+/* What became of a frame. */
+enum reduce_result {
+    REDUCE_OK = 0,
+    REDUCE_SERVER_FAILED, /* this server is of no more use; err is set */
+    REDUCE_OVER           /* nothing more is wanted from anybody: the output is
+                             gone, or a stage failed or has had enough */
+};
+
+/* Starts the reduce stages. Errors: DT_ERR_NOMEM, or what a stage's start
+ * answered, with its text. */
+int reduce_new(const struct reduce_args *args, struct reduce **out,
+               struct error *err);
+void reduce_free(struct reduce *r);
+
+/* Does this query need its frames whole (it has a reduce stage)? */
+bool reduce_wants_whole(const struct reduce *r, uint32_t query);
+/* Takes one frame of a server. `has_slack`: 64 readable bytes stand behind its
+ * data. `cancel` (or NULL) ends waits for the output. */
+enum reduce_result reduce_frame(struct reduce *r, size_t server,
+                                const struct wire_frame *f, bool has_slack,
+                                const struct cancel *cancel, struct error *err);
+/* A followed query's interval has passed. */
+enum reduce_result reduce_interval(struct reduce *r);
+/* All input has come: finish and drain the stages, flush the output. DT_OK or
+ * the status of a stage that failed. Call once. */
+int reduce_finish(struct reduce *r);
+int reduce_flush(struct reduce *r);
+/* The client itself ends its queries: that they were cancelled is no news. */
+void reduce_expect_cancel(struct reduce *r);
+
+/* How it went at a server, once its frames are over. */
+struct reduce_summary {
+    bool has_hello;
+    size_t nr_ended; /* queries whose END came */
+    int status;      /* the first END that was an error, else DT_OK */
+    uint64_t failed; /* sources that were missing, refused or broke off */
+};
+struct reduce_summary reduce_summary(struct reduce *r, size_t server);
+/* A stage failed here: its status, else DT_OK. */
+int reduce_status(struct reduce *r);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Serverless: the worker's own code in this process, its frames handed to the
+ * reduce stage or printer in place of a connection.
+ *
+ * Threads: the queries' own push frames; the main thread waits in its loop.
+ */
+#include "run.h"
+
+#include "config.h"
+#include "finish.h"
+#include "loop.h"
+#include "permission.h"
+#include "plugin.h"
+#include "query.h"
+#include "stage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define END_MS 5000 /* for the final result of an interrupted query */
+
+struct serverless {
+    const struct client *c;
+    struct output *output;
+    struct printer *printer;
+    struct reduce *reduce;
+    struct stage *stage;
+    struct permission *permission;
+    struct outq *outq;
+    struct query **queries;
+    size_t nr_started;
+    int done_fd;
+    char *short_host;
+};
+
+static int
+on_frame(void *ctx, const struct wire_frame *f, const struct cancel *cancel)
+{
+    struct serverless *s = ctx;
+    struct error err = ERROR_INIT;
+
+    switch (reduce_frame(s->reduce, 0, f, false, cancel, &err)) {
+    case REDUCE_OK:
+        return DT_OK;
+    case REDUCE_SERVER_FAILED:
+        log_error(s->c->diag.log, "%s", err.text);
+        return err.status;
+    default:
+        return DT_ERR_IO;
+    }
+}
+
+static int
+on_flush(void *ctx, const struct cancel *cancel)
+{
+    struct serverless *s = ctx;
+
+    (void)cancel;
+    return reduce_flush(s->reduce);
+}
+
+static bool
+on_event(void *ctx)
+{
+    struct serverless *s = ctx;
+
+    if (stage_is_over(s->stage)) {
+        return true;
+    }
+    for (size_t i = 0; i < s->nr_started; i++) {
+        if (query_state(s->queries[i]) != QUERY_DONE) {
+            return false;
+        }
+    }
+    stage_finish(s->stage);
+    return false; /* the stage's end is the next event */
+}
+
+static void
+stats(void *ctx, struct buf *out)
+{
+    (void)ctx;
+    buf_printf(out,
+               "connected=0|servers=0|connected%%=100|new=0|throttle=0|cpu=%ld",
+               sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static int64_t
+shortest_interval(const struct client *c)
+{
+    int64_t shortest = 0;
+
+    for (size_t i = 0; i < c->nr_queries; i++) {
+        int64_t ms = c->queries[i].interval_ms;
+
+        if (ms > 0 && (shortest == 0 || ms < shortest)) {
+            shortest = ms;
+        }
+    }
+    return shortest;
+}
+
+static int
+prepare(struct serverless *s, struct error *err)
+{
+    const struct client *c = s->c;
+    const struct printer_args print = finish_printer_args(c, s->output);
+    static const char *const names[] = {"local"};
+    struct reduce_args reduce = {
+        .specs = c->queries,
+        .nr_specs = c->nr_queries,
+        .plugins = c->plugins,
+        .diag = &c->diag,
+        .names = names,
+        .nr_servers = 1,
+        .own_host = s->short_host,
+    };
+    static const struct outq_sink sink = {.frame = on_frame, .flush = on_flush};
+    int rc = printer_new(s->output, &print, &s->printer, err);
+
+    if (rc == DT_OK) {
+        reduce.printer = s->printer;
+        rc = reduce_new(&reduce, &s->reduce, err);
+    }
+    if (rc == DT_OK) {
+        rc = permission_new(c->user, config_rules(c->config, c->user), false,
+                            &s->permission, err);
+    }
+    if (rc == DT_OK) {
+        rc = stage_new(s->reduce, shortest_interval(c), s->done_fd, &s->stage,
+                       err);
+    }
+    if (rc == DT_OK) {
+        s->outq = outq_new_sink(&sink, s);
+        s->queries = calloc(c->nr_queries, sizeof(struct query *));
+        if (!s->outq || !s->queries) {
+            rc = error_set(err, DT_ERR_NOMEM, "out of memory");
+        }
+    }
+    return rc;
+}
+
+static int
+start_queries(struct serverless *s, struct error *err)
+{
+    const struct query_env env = {
+        .config = s->c->config,
+        .plugins = s->c->plugins,
+        .permission = s->permission,
+        .out = s->outq,
+        .user = s->c->user,
+        .host = s->short_host,
+        .is_serverless = true,
+        .done_fd = s->done_fd,
+    };
+    int rc = DT_OK;
+
+    for (size_t i = 0; rc == DT_OK && i < s->c->nr_queries; i++) {
+        rc = query_start(&env, &s->c->queries[i], &s->queries[i], err);
+        s->nr_started += rc == DT_OK;
+    }
+    return rc;
+}
+
+static bool
+has_stage(const struct serverless *s)
+{
+    for (size_t i = 0; i < s->c->nr_queries; i++) {
+        if (reduce_wants_whole(s->reduce, s->c->queries[i].id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ends what still runs. A stage that collects still gives its result, if that
+ * does not take too long. */
+static void
+end_queries(struct serverless *s, struct loop *loop, enum loop_end end)
+{
+    if (end != LOOP_DONE && end != LOOP_READER_GONE && has_stage(s)) {
+        for (size_t i = 0; i < s->nr_started; i++) {
+            query_stop_reading(s->queries[i]);
+        }
+        if (loop_run(loop, END_MS) == LOOP_DONE) {
+            return;
+        }
+    }
+    if (end != LOOP_DONE) {
+        output_stop(s->output);
+    }
+    reduce_expect_cancel(s->reduce);
+    for (size_t i = 0; i < s->nr_started; i++) {
+        query_cancel(s->queries[i], CANCEL_CLIENT);
+    }
+}
+
+static int
+exit_status(struct serverless *s, enum loop_end end)
+{
+    struct reduce_summary sum = reduce_summary(s->reduce, 0);
+    bool failed = sum.status != DT_OK || (s->c->flags->strict && sum.failed);
+    const struct finish finish = {
+        .client = s->c,
+        .end = end,
+        .output = s->output,
+        .printer = s->printer,
+        .stage_status = end == LOOP_DONE ? stage_status(s->stage) : DT_OK,
+        .nr_completed = failed ? 0 : 1,
+        .nr_failed = failed ? 1 : 0,
+    };
+
+    return (int)finish_status(&finish);
+}
+
+/* Runs what was started to its end. */
+static int
+run_started(struct serverless *s, struct error *err)
+{
+    const struct loop_args args = {
+        .client = s->c,
+        .output = s->output,
+        .event_fd = s->done_fd,
+        .on_event = on_event,
+        .stats = stats,
+        .ctx = s,
+    };
+    struct loop *loop = NULL;
+    enum loop_end end;
+
+    if (loop_new(&args, &loop, err) != DT_OK) {
+        return RUN_FAILED;
+    }
+    end = loop_run(loop, 0);
+    end_queries(s, loop, end);
+    for (size_t i = 0; i < s->nr_started; i++) {
+        query_free(s->queries[i]);
+    }
+    s->nr_started = 0;
+    loop_free(loop);
+    return exit_status(s, end);
+}
+
+int
+run_serverless(const struct client *c)
+{
+    struct serverless s = {.c = c, .done_fd = -1};
+    struct error err = ERROR_INIT;
+    int status = RUN_FAILED, rc;
+
+    plugin_catch_crashes(NULL, STDERR_FILENO, RUN_FAILED);
+    s.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s.short_host = strndup(c->host, strcspn(c->host, "."));
+    if (s.done_fd < 0 || !s.short_host) {
+        rc = error_errno(&err, s.short_host ? errno : ENOMEM, "serverless");
+    } else {
+        rc =
+            output_new(STDOUT_FILENO, (c->command->flags & CLIENT_FOLLOWS) != 0,
+                       &s.output, &err);
+    }
+    if (rc == DT_OK && (rc = prepare(&s, &err)) == DT_OK) {
+        rc = start_queries(&s, &err);
+    }
+    if (rc == DT_OK) {
+        status = run_started(&s, &err);
+    } else if (rc == DT_ERR_INVAL || rc == DT_ERR_NOENT || rc == DT_ERR_ABI) {
+        status = RUN_USAGE;
+    }
+    if (err.status != DT_OK) {
+        log_error(c->diag.log, "%s", err.text);
+    }
+    for (size_t i = 0; i < s.nr_started; i++) {
+        query_cancel(s.queries[i], CANCEL_CLIENT);
+        query_free(s.queries[i]);
+    }
+    free(s.queries);
+    outq_free(s.outq);
+    stage_free(s.stage);
+    permission_free(s.permission);
+    reduce_free(s.reduce);
+    printer_free(s.printer);
+    output_free(s.output);
+    free(s.short_host);
+    if (s.done_fd >= 0) {
+        close(s.done_fd);
+    }
+    return status;
+}

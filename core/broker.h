@@ -20,8 +20,8 @@ enum broker_type {
     /* session → listener, once: authentication is over */
     BROKER_START_WORKER = 2, /* user; text: how, for the log */
     /* worker → listener */
-    BROKER_TAKE_SLOT = 16, /* id, follow */
-    BROKER_GIVE_SLOT = 17, /* id, follow */
+    BROKER_TAKE_SLOT = 16, /* id (not 0), follow */
+    BROKER_GIVE_SLOT = 17, /* id, follow; id 0: any that is held */
     BROKER_ADD_KEY = 18,   /* key: remember it for this user */
     /* worker or session → listener */
     BROKER_LOG = 19, /* status: enum log_level; text: a line for the log */

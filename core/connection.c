@@ -289,13 +289,16 @@ static void
 on_worker_message(struct connection *c, const struct broker_msg *msg)
 {
     enum slots_pool pool = msg->flags & 1 ? SLOTS_TAIL : SLOTS_CAT;
+    const char *what = "a request that workers do not have";
     int st = DT_OK;
 
     switch (msg->type) {
     case BROKER_TAKE_SLOT:
+        what = "asks for too many slots";
         st = slots_take(&c->shared->slots, &c->slots, msg->id, pool);
         break;
     case BROKER_GIVE_SLOT:
+        what = "gives back a slot that it does not have";
         st = slots_give(&c->shared->slots, &c->slots, msg->id, pool);
         break;
     case BROKER_ADD_KEY:
@@ -309,8 +312,7 @@ on_worker_message(struct connection *c, const struct broker_msg *msg)
         break;
     }
     if (st != DT_OK) {
-        kill_worker_for(c, "a request that workers do not have, or a slot "
-                           "that is not its own");
+        kill_worker_for(c, what);
     }
 }
 

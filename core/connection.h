@@ -28,7 +28,7 @@ struct connection_shared {
     struct log *log;
     ssh_bind bind;
     char *host; /* short host name */
-    struct slots slots;
+    struct slots_table slots;
     struct auth_cache cache;
     pid_t self;        /* the listener */
     bool as_root;      /* it runs as root: children take other identities */

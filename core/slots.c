@@ -15,18 +15,18 @@ struct slot {
 };
 
 void
-slots_init(struct slots *s)
+slots_init(struct slots_table *s)
 {
-    *s = (struct slots){0};
+    *s = (struct slots_table){0};
     for (int i = 0; i < SLOTS_NR_POOLS; i++) {
         TAILQ_INIT(&s->waiting[i]);
     }
 }
 
 void
-slots_fini(struct slots *s)
+slots_fini(struct slots_table *s)
 {
-    *s = (struct slots){0};
+    *s = (struct slots_table){0};
 }
 
 void
@@ -38,7 +38,7 @@ slots_holder_init(struct slots_holder *h)
 
 /* Hands out what is free, in the order of asking. */
 static void
-grant(struct slots *s, enum slots_pool pool)
+grant(struct slots_table *s, enum slots_pool pool)
 {
     struct slot *slot;
 
@@ -51,7 +51,7 @@ grant(struct slots *s, enum slots_pool pool)
 }
 
 void
-slots_set_limits(struct slots *s, int cats, int tails)
+slots_set_limits(struct slots_table *s, int cats, int tails)
 {
     s->limit[SLOTS_CAT] = cats;
     s->limit[SLOTS_TAIL] = tails;
@@ -60,7 +60,7 @@ slots_set_limits(struct slots *s, int cats, int tails)
 }
 
 int
-slots_take(struct slots *s, struct slots_holder *h, uint32_t id,
+slots_take(struct slots_table *s, struct slots_holder *h, uint32_t id,
            enum slots_pool pool)
 {
     struct slot *slot;
@@ -89,7 +89,8 @@ find(const struct slot_list *list, const struct slots_holder *h, uint32_t id,
 
     TAILQ_FOREACH(slot, list, link)
     {
-        if (slot->holder == h && slot->id == id && slot->pool == pool) {
+        if (slot->holder == h && (slot->id == id || id == 0) &&
+            slot->pool == pool) {
             return slot;
         }
     }
@@ -97,7 +98,7 @@ find(const struct slot_list *list, const struct slots_holder *h, uint32_t id,
 }
 
 static void
-release(struct slots *s, struct slot_list *list, struct slot *slot)
+release(struct slots_table *s, struct slot_list *list, struct slot *slot)
 {
     TAILQ_REMOVE(list, slot, link);
     slot->holder->nr--;
@@ -108,13 +109,13 @@ release(struct slots *s, struct slot_list *list, struct slot *slot)
 }
 
 int
-slots_give(struct slots *s, struct slots_holder *h, uint32_t id,
+slots_give(struct slots_table *s, struct slots_holder *h, uint32_t id,
            enum slots_pool pool)
 {
     struct slot_list *list = &h->granted;
     struct slot *slot = find(list, h, id, pool);
 
-    if (!slot) {
+    if (!slot && id != 0) {
         list = &s->waiting[pool];
         slot = find(list, h, id, pool);
     }
@@ -127,7 +128,8 @@ slots_give(struct slots *s, struct slots_holder *h, uint32_t id,
 }
 
 static void
-drop_waiting(struct slots *s, struct slots_holder *h, struct slot_list *list)
+drop_waiting(struct slots_table *s, struct slots_holder *h,
+             struct slot_list *list)
 {
     struct slot *slot = TAILQ_FIRST(list);
 
@@ -142,7 +144,7 @@ drop_waiting(struct slots *s, struct slots_holder *h, struct slot_list *list)
 }
 
 void
-slots_drop(struct slots *s, struct slots_holder *h)
+slots_drop(struct slots_table *s, struct slots_holder *h)
 {
     struct slot *slot;
 

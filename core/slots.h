@@ -27,28 +27,29 @@ struct slots_holder {
     size_t nr; /* granted and waiting */
 };
 
-struct slots {
+struct slots_table {
     struct slot_list waiting[SLOTS_NR_POOLS];
     int limit[SLOTS_NR_POOLS];
     int used[SLOTS_NR_POOLS];
 };
 
-void slots_init(struct slots *s);
+void slots_init(struct slots_table *s);
 /* All holders must have been dropped. */
-void slots_fini(struct slots *s);
+void slots_fini(struct slots_table *s);
 /* A lower limit takes nothing away; slots come back one by one. */
-void slots_set_limits(struct slots *s, int cats, int tails);
+void slots_set_limits(struct slots_table *s, int cats, int tails);
 
 void slots_holder_init(struct slots_holder *h);
 /* Asks for a slot under a number of the holder's choice. DT_OK,
  * DT_ERR_LIMIT (SLOTS_MAX_PER_HOLDER) or DT_ERR_NOMEM. */
-int slots_take(struct slots *s, struct slots_holder *h, uint32_t id,
+int slots_take(struct slots_table *s, struct slots_holder *h, uint32_t id,
                enum slots_pool pool);
-/* Gives one back, or stops waiting for it. DT_OK or DT_ERR_NOENT. */
-int slots_give(struct slots *s, struct slots_holder *h, uint32_t id,
+/* Gives one back, or stops waiting for it; id 0: any that is held. DT_OK or
+ * DT_ERR_NOENT. */
+int slots_give(struct slots_table *s, struct slots_holder *h, uint32_t id,
                enum slots_pool pool);
 /* Gives everything back. */
-void slots_drop(struct slots *s, struct slots_holder *h);
+void slots_drop(struct slots_table *s, struct slots_holder *h);
 
 /* The oldest grant that the holder has not been told of; slots_told marks it
  * as told. */

@@ -68,8 +68,8 @@ log_line(void *ctx, enum dt_log_level level, const char *text)
     const struct worker *w = ctx;
 
     if ((unsigned)level <= DT_LOG_DEBUG) {
-        log_at(w->a->log, levels[level], "%s@%s|%s", w->a->user, w->a->peer,
-               text);
+        /* the listener puts user and peer in front */
+        log_at(w->a->log, levels[level], "%s", text);
     }
 }
 

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
-static int
-set_text(struct error *err, int status, const char *format, va_list ap)
+static int DT_PRINTF(3, 0)
+    set_text(struct error *err, int status, const char *format, va_list ap)
 {
     if (err) {
         err->status = status;

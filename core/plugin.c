@@ -290,6 +290,17 @@ add_dir(struct plugins *ps, const char *dir, const struct config *config,
     return r;
 }
 
+/* True when the plugin has this name, or its file has. */
+static bool
+is_named(const struct plugin *p, const char *name)
+{
+    const char *file = strrchr(p->file, '/') + 1; /* dt-NAME.so */
+    size_t len = strlen(name);
+
+    return strcmp(p->name, name) == 0 ||
+           (strlen(file) == len + 6 && strncmp(file + 3, name, len) == 0);
+}
+
 /* A plugin that the configuration wants must be there. */
 static int
 check_wanted(const struct plugins *ps, const char *dirs,
@@ -302,7 +313,7 @@ check_wanted(const struct plugins *ps, const char *dirs,
             continue;
         }
         for (size_t k = 0; k < ps->nr; k++) {
-            if (strcmp(ps->v[k]->name, c->name) == 0) {
+            if (is_named(ps->v[k], c->name)) {
                 return error_set(err, DT_ERR_INVAL, "Server.Plugins.%s: %s: %s",
                                  c->name, ps->v[k]->file, ps->v[k]->refused);
             }

@@ -339,6 +339,8 @@ open_plugins(struct start *s, struct error *err)
     /* At servers the plugins there do the work; without ours, those with a
      * reduce stage say so when their results come. */
     if (rc == DT_OK) {
+        /* they run here: all of them, or their reduce stage */
+        plugin_catch_crashes(NULL, STDERR_FILENO, RUN_FAILED);
         plugins_load(s->plugins, s->c.diag.log);
         s->c.plugins = s->plugins;
     } else if (!s->c.is_serverless) {

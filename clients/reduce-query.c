@@ -26,6 +26,9 @@ host_emit_text(struct dt_query *q, const char *data, size_t len)
 {
     struct reduce_query *rq = of(q);
 
+    if (rq->is_closing) {
+        return DT_ERR_CANCELLED;
+    }
     return printer_text(rq->printer, data, len, rq->cancel);
 }
 
@@ -36,6 +39,9 @@ host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
     struct printer_source *s;
     int rc;
 
+    if (rq->is_closing) {
+        return DT_ERR_CANCELLED;
+    }
     if (lines->source >= rq->nr_origins) {
         return DT_ERR_NOENT;
     }
@@ -187,6 +193,7 @@ reduce_query_start(struct reduce_query *rq, const struct plugins *plugins,
 void
 reduce_query_fini(struct reduce_query *rq)
 {
+    rq->is_closing = true; /* nothing may come behind the end */
     instance_close(rq->instance);
     for (size_t i = 0; i < rq->nr_origins; i++) {
         free(rq->origins[i].name);

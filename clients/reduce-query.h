@@ -28,7 +28,8 @@ struct reduce_query {
     size_t nr_origins, cap_origins;
     const struct cancel *cancel; /* of the call that runs */
     uint64_t sequence;
-    bool is_over; /* no more feeding: stopped or failed */
+    bool is_over;    /* no more feeding: stopped or failed */
+    bool is_closing; /* inside close: output is refused */
     struct error err;
     struct buf slack; /* copies of blocks without slack behind */
 };

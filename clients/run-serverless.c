@@ -251,7 +251,6 @@ run_serverless(const struct client *c)
     struct error err = ERROR_INIT;
     int status = RUN_FAILED, rc;
 
-    plugin_catch_crashes(NULL, STDERR_FILENO, RUN_FAILED);
     s.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s.short_host = strndup(c->host, strcspn(c->host, "."));
     if (s.done_fd < 0 || !s.short_host) {

@@ -20,6 +20,7 @@ struct lane {
     struct instance *instance;
     struct unit unit;
     bool is_first_run;
+    bool is_closing; /* inside close: output is refused */
     struct packer packer; /* what was emitted, on its way */
     struct buf slack;     /* a partial on its way to combine */
 };
@@ -50,6 +51,13 @@ lane_fail(struct lane_shared *sh, int status, const char *text)
 
 /* ---- host calls ---- */
 
+/* Nothing may come behind the last drain, so close emits in vain. */
+static bool
+may_emit(const struct lane *l)
+{
+    return !l->is_closing && !cancel_is_set(l->sh->cancel);
+}
+
 static int
 host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
 {
@@ -57,7 +65,7 @@ host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
     uint64_t nr = lines->nr_lines;
     bool is_ended = lines->len && lines->data[lines->len - 1] == '\n';
 
-    if (cancel_is_set(l->sh->cancel)) {
+    if (!may_emit(l)) {
         return DT_ERR_CANCELLED;
     }
     if (lines->len == 0) {
@@ -114,7 +122,7 @@ host_emit_partial(struct dt_query *q, const void *data, size_t len)
 {
     struct lane *l = lane_of(q);
 
-    if (cancel_is_set(l->sh->cancel)) {
+    if (!may_emit(l)) {
         return DT_ERR_CANCELLED;
     }
     if (len > PARTIAL_MAX) {
@@ -138,7 +146,7 @@ host_emit_text(struct dt_query *q, const char *data, size_t len)
 {
     struct lane *l = lane_of(q);
 
-    if (cancel_is_set(l->sh->cancel)) {
+    if (!may_emit(l)) {
         return DT_ERR_CANCELLED;
     }
     if (len > PARTIAL_MAX) {
@@ -265,6 +273,7 @@ lane_free(struct lane *l)
     if (!l) {
         return;
     }
+    l->is_closing = true;
     instance_close(l->instance);
     unit_fini(&l->unit);
     packer_fini(&l->packer);

@@ -164,7 +164,7 @@ on_crash(int signal)
 
     if (atomic_compare_exchange_strong(&catcher.crashed_tid, &first, tid)) {
         tell(signal);
-        if (catcher.exit_status > 0) {
+        if (catcher.exit_status > 0 && running.plugin) {
             _exit(catcher.exit_status);
         }
     } else if (first != tid) {

@@ -88,10 +88,11 @@ struct plugin_crash {
 };
 /* Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT that write
  * which hook ran into *shared (memory that outlives the process, or NULL) and,
- * if fd >= 0, a line of text to fd. Then, with exit_status 0, the action that
- * was set before follows (by default the process dies of the signal); else the
- * process ends with that status, as a serverless client wants it. One call a
- * process. */
+ * if fd >= 0, a line of text to fd. Then the action that was set before
+ * follows: by default the process dies of the signal. With an exit_status
+ * above 0 a crash inside of a plugin ends the process with that status
+ * instead, as clients want it. One call a process.
+ */
 void plugin_catch_crashes(struct plugin_crash *shared, int fd, int exit_status);
 
 #endif

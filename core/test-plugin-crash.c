@@ -141,6 +141,9 @@ run_child(const char *what, const char *hook, bool in_thread, int exit_status,
         }
         close(fds[0]);
         plugin_catch_crashes(shared, fds[1], exit_status);
+        if (what && strcmp(what, "outside") == 0) {
+            raise(SIGSEGV);
+        }
         if (in_thread && pthread_create(&thread, NULL, run_query, &t) == 0) {
             pthread_join(thread, NULL);
         } else {
@@ -233,6 +236,21 @@ test_nested(void **state)
     assert_told(&o, 0, "feed");
 }
 
+/* A fault of the program itself is told, and keeps its signal. */
+static void
+test_outside(void **state)
+{
+    struct outcome o;
+
+    (void)state;
+    run_child("outside", "", false, 3, &o);
+    assert_true(WIFSIGNALED(o.status));
+    assert_int_equal(WTERMSIG(o.status), SIGSEGV);
+    assert_string_equal(o.text, "crashed outside of the plugins: SIGSEGV\n");
+    assert_string_equal(o.crash.plugin, "");
+    assert_int_equal(o.crash.signal, SIGSEGV);
+}
+
 static void
 test_no_crash(void **state)
 {
@@ -272,9 +290,8 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_hook),
-        cmocka_unit_test(test_exit_status),
-        cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_each_hook), cmocka_unit_test(test_exit_status),
+        cmocka_unit_test(test_nested),    cmocka_unit_test(test_outside),
         cmocka_unit_test(test_no_crash),
     };
 

@@ -308,8 +308,9 @@ query_main(void *arg)
     close_lanes(q);
     describe_end(q, rc, &end);
     q->final = end.status;
-    post_end(q->env.out, q->spec.id, &end);
+    /* first the state: with END the client may use the number again */
     set_state(q, QUERY_DONE);
+    post_end(q->env.out, q->spec.id, &end);
     eventfd_write(q->env.done_fd, 1);
     return NULL;
 }

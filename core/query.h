@@ -4,7 +4,7 @@
  * threads and end.
  *
  * Threads: query_start, query_cancel and query_free from the owner's thread.
- * The query has threads of its own; when it is DONE its END has been posted to
+ * The query has threads of its own; when it is DONE its END is posted to
  * the output and `done_fd` was written.
  */
 #ifndef CORE_QUERY_H

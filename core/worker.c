@@ -145,6 +145,7 @@ begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
     struct job *j;
     int rc;
 
+    reap_queries(w);
     if (w->is_draining) {
         return error_set(err, DT_ERR_CANCELLED, "the server is shutting down");
     }

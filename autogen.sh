@@ -3,6 +3,6 @@
 set -e
 cd "$(dirname "$0")"
 autoreconf --install --force --warnings=all,no-obsolete
-# configure removes a file named "core" after each probe; here that is a
-# folder, and each time it would say so.
+# Each probe removes a file named "core" in the current folder. In a build
+# inside the source that is a folder, and rm would say so a hundred times.
 sed -i 's/rm -f core /rm -f /' configure

@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ main(int argc, char **argv)
     uint64_t nr, state = 1;
     char *end;
 
+    signal(SIGPIPE, SIG_IGN); /* a reader that left early is no error */
     if (argc == 3 || argc == 4) {
         nr = strtoull(argv[2], &end, 10);
         if (argc == 4) {
@@ -113,7 +115,6 @@ main(int argc, char **argv)
                 for (uint64_t i = 0; i < nr && !ferror(stdout); i++) {
                     kinds[k].write(i, &state);
                 }
-                /* A reader that left early is no error. */
                 return fflush(stdout) == 0 || errno == EPIPE ? 0 : 1;
             }
         }

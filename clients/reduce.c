@@ -278,7 +278,8 @@ on_lines(struct call *c)
                              "lines of a source that was not announced");
     }
     e = &c->stream->sources[c->f->source];
-    if (c->rq->instance) {
+    if (c->rq->instance &&
+        !(plugin_descriptor(c->rq->plugin)->flags & DT_PRINTED)) {
         return on_feed(c, e->origin);
     }
     return of_output(printer_lines(c->r->args.printer, e->printed, c->f->data,

@@ -15,6 +15,7 @@ static const struct {
     {DT_TURBO, "turbo"},     {DT_PARALLEL, "parallel"},
     {DT_FOLLOW, "follow"},   {DT_COMBINE, "combine"},
     {DT_NUMBERS, "numbers"}, {DT_VERBATIM, "verbatim"},
+    {DT_PRINTED, "printed"},
 };
 
 #define NR_FLAG_NAMES (sizeof(flag_names) / sizeof(*flag_names))

@@ -100,6 +100,7 @@ dt_strerror(int status)
 #define DT_COMBINE 0x08u  /* reduce may merge instances on the server */
 #define DT_NUMBERS 0x10u  /* needs line numbers even for --plain output */
 #define DT_VERBATIM 0x20u /* --plain output must equal the file's bytes */
+#define DT_PRINTED 0x40u  /* the core prints the lines; reduce gets partials */
 
 /* Why drain is called. */
 enum dt_drain {
@@ -253,8 +254,8 @@ struct dt_plugin {
      * that is killed does not call it. */
     void (*unload)(void);
     const struct dt_stage *map;    /* where the data is; required */
-    const struct dt_stage *reduce; /* where the user is; NULL: the core prints
-                                      the lines */
+    const struct dt_stage *reduce; /* where the user is; NULL or DT_PRINTED:
+                                      the core prints the lines */
 };
 
 /* Defines the entry that the host looks up. */

@@ -242,10 +242,19 @@ run_map(const struct mock_plugin *p, struct mock_query *m)
 
 /* ---- the other stage ---- */
 
+/* Does the reduce stage get it? */
+static bool
+takes(const struct dt_plugin *d, enum mock_kind kind)
+{
+    return kind == MOCK_PARTIAL ||
+           (kind == MOCK_LINES && !(d->flags & DT_PRINTED));
+}
+
 /* Hands what map gave out to one instance of the reduce stage. */
 static void
 run_reduce(const struct mock_plugin *p, struct mock_query *m, enum dt_role as)
 {
+    const struct dt_plugin *d = plugin_descriptor(p->plugin);
     struct mock_result *r = m->out;
     struct mock_emit *emits = STEAL_PTR(r->emits);
     size_t nr = r->nr_emits;
@@ -267,7 +276,7 @@ run_reduce(const struct mock_plugin *p, struct mock_query *m, enum dt_role as)
                              .sequence = k};
 
         b.flags |= emits[k].kind == MOCK_PARTIAL ? DT_BLOCK_PARTIAL : 0;
-        if (status >= 0 && emits[k].kind != MOCK_TEXT) {
+        if (status >= 0 && takes(d, emits[k].kind)) {
             status = feed_copy(i, &b);
         }
     }
@@ -289,7 +298,7 @@ run_reduce(const struct mock_plugin *p, struct mock_query *m, enum dt_role as)
     }
 }
 
-/* Without a reduce stage the core prints the lines. */
+/* Without a reduce stage, or with DT_PRINTED, the core prints the lines. */
 static void
 print_lines(struct mock_result *r)
 {
@@ -320,9 +329,10 @@ mock_run(const struct mock_plugin *p, const struct mock_options *options,
     if (out->status == DT_OK && options->combine) {
         run_reduce(p, &m, DT_ROLE_COMBINE);
     }
-    if (!d->reduce) {
+    if (!d->reduce || (d->flags & DT_PRINTED)) {
         print_lines(out);
-    } else if (out->status == DT_OK && !options->no_reduce) {
+    }
+    if (d->reduce && out->status == DT_OK && !options->no_reduce) {
         run_reduce(p, &m, DT_ROLE_REDUCE);
     }
     return out->status;

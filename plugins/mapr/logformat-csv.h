@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Headers of CSV sources: what `csv` and `rfc4180` share.
+ */
+#ifndef MAPR_LOGFORMAT_CSV_H
+#define MAPR_LOGFORMAT_CSV_H
+
+#include "logformat.h"
+
+struct csv_column {
+    uint32_t index; /* of the cell */
+    uint32_t slot;
+};
+
+struct csv_source {
+    uint32_t id;
+    bool has_header;
+    uint32_t nr_headings;
+    struct csv_column *columns; /* the needed ones */
+    uint32_t nr;
+    /* rfc4180: a record that goes on in the next block. */
+    struct text open;
+    bool in_quotes;
+};
+
+struct csv_sources {
+    struct csv_source **v;
+    size_t nr, cap;
+};
+
+/* The state of a source, made if it is new. NULL: out of memory. */
+struct csv_source *csv_source_of(struct csv_sources *s, uint32_t id);
+/* Forgets a source that is exhausted. */
+void csv_source_end(struct csv_sources *s, uint32_t id);
+/* The source begins, or begins anew: its header comes next. */
+void csv_source_restart(struct csv_source *s);
+void csv_sources_fini(struct csv_sources *s);
+
+/* Heading number `index`. DT_OK or DT_ERR_NOMEM. */
+int csv_set_heading(struct logformat *f, struct csv_source *s, uint32_t index,
+                    struct str name);
+struct str csv_without_bom(struct str line);
+/* The first line of the source of a block that does not begin it, when the
+ * host knows it. */
+bool csv_head(struct logformat *f, const struct dt_block *b, struct str *head);
+
+#endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The server's JSON payloads: HELLO (both ways), SOURCE and END. Members that
+ * The server's JSON payloads: HELLO (both ways) and END. Members that
  * are not known are skipped, so that older clients understand newer servers.
  */
 #include "cleanup.h"
 #include "jsonval.h"
 #include "request.h"
 
-#define MAX_NAME 256u        /* bytes of a name or version */
-#define MAX_MESSAGE 65536u   /* bytes of the message of an END */
-#define MAX_SHOWN 65536u     /* bytes of the shown name of a source */
-#define MAX_FINGERPRINT 512u /* bytes */
+#define MAX_NAME 256u      /* bytes of a name or version */
+#define MAX_MESSAGE 65536u /* bytes of the message of an END */
 #define MAX_PLUGINS 1000u
 
 /* JSON numbers of jansson are signed. */
@@ -228,94 +226,5 @@ hello_format(const struct hello *h, struct buf *out)
     if (h->nr_plugins) {
         failed |= jsonval_put(o, "plugins", array);
     }
-    return jsonval_format(o, failed, out);
-}
-
-/* ---- SOURCE ---- */
-
-void
-source_desc_fini(struct source_desc *d)
-{
-    free(d->name);
-    free(d->fingerprint);
-    *d = (struct source_desc){0};
-}
-
-/* dev and ino use all 64 bits, which JSON numbers do not carry safely: they
- * travel as decimal text. */
-static json_t *
-number_text(uint64_t value)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-    return json_string(text);
-}
-
-static int
-parse_number_text(const json_t *o, const char *name, uint64_t *out,
-                  struct error *err)
-{
-    CLEANUP_FREE char *text = NULL;
-    int rc = jsonval_bytes(o, name, 20, &text, NULL, err);
-    uint64_t value = 0;
-
-    if (rc != DT_OK || !text) {
-        return rc;
-    }
-    for (const char *s = text; *s || s == text; s++) {
-        if (*s < '0' || *s > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*s - '0'), &value)) {
-            return error_set(err, DT_ERR_PROTO,
-                             "%s: a decimal number of 64 bits in quotes is "
-                             "expected",
-                             name);
-        }
-    }
-    *out = value;
-    return DT_OK;
-}
-
-int
-source_desc_parse(const void *json, size_t len, struct source_desc *out,
-                  struct error *err)
-{
-    json_t *o;
-    int rc = jsonval_parse(json, len, &o, err);
-
-    if (rc == DT_OK) {
-        rc = jsonval_bytes(o, "name", MAX_SHOWN, &out->name, &out->name_len,
-                           err);
-        if (rc == DT_OK && !out->name) {
-            rc = error_set(err, DT_ERR_PROTO, "name is missing");
-        }
-        rc = rc ? rc : parse_u32(o, "generation", &out->generation, err);
-        rc = rc ? rc : parse_number_text(o, "dev", &out->dev, err);
-        rc = rc ? rc : parse_number_text(o, "ino", &out->ino, err);
-        rc = rc ? rc
-                : jsonval_bytes(o, "fingerprint", MAX_FINGERPRINT,
-                                &out->fingerprint, NULL, err);
-        json_decref(o);
-    }
-    if (rc != DT_OK) {
-        error_prefix(err, "SOURCE");
-        source_desc_fini(out);
-    }
-    return rc;
-}
-
-int
-source_desc_format(const struct source_desc *d, struct buf *out)
-{
-    json_t *o = json_object();
-    int failed = 0;
-
-    failed |= jsonval_put(o, "name", jsonval_from_bytes(d->name, d->name_len));
-    failed |= jsonval_put(o, "generation", json_integer(d->generation));
-    if (d->fingerprint || d->dev || d->ino) {
-        failed |= jsonval_put(o, "dev", number_text(d->dev));
-        failed |= jsonval_put(o, "ino", number_text(d->ino));
-    }
-    failed |= put_text(o, "fingerprint", d->fingerprint);
     return jsonval_format(o, failed, out);
 }

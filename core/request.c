@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "jsonval.h"
+#include "request-source.h"
 
 #define MAX_NAME 256u             /* bytes of a plugin's or argument's name */
 #define MAX_FILE 16384u           /* bytes of a file name or glob */
@@ -22,6 +23,10 @@ query_spec_fini(struct query_spec *s)
         free(s->args[i].value);
     }
     free(s->args);
+    for (size_t i = 0; i < s->nr_resume; i++) {
+        source_desc_fini(&s->resume[i]);
+    }
+    free(s->resume);
     *s = (struct query_spec){0};
 }
 
@@ -72,6 +77,39 @@ query_spec_add_arg(struct query_spec *s, const char *name, const void *value,
     return rc;
 }
 
+/* Appends a position whose strings then belong to the spec. */
+static int
+take_resume(struct query_spec *s, const struct source_desc *d)
+{
+    struct source_desc *resume;
+
+    if (s->nr_resume >= REQUEST_MAX_RESUME) {
+        return DT_ERR_LIMIT;
+    }
+    resume = reallocarray(s->resume, s->nr_resume + 1, sizeof(*resume));
+    if (!resume) {
+        return DT_ERR_NOMEM;
+    }
+    s->resume = resume;
+    resume[s->nr_resume++] = *d;
+    return DT_OK;
+}
+
+int
+query_spec_add_resume(struct query_spec *s, const struct source_desc *d)
+{
+    struct source_desc copy;
+    int rc = source_desc_copy(&copy, d);
+
+    if (rc == DT_OK) {
+        rc = take_resume(s, &copy);
+        if (rc != DT_OK) {
+            source_desc_fini(&copy);
+        }
+    }
+    return rc;
+}
+
 int
 query_spec_copy(struct query_spec *to, const struct query_spec *from)
 {
@@ -82,6 +120,8 @@ query_spec_copy(struct query_spec *to, const struct query_spec *from)
     to->files = (struct strv){0};
     to->args = NULL;
     to->nr_args = 0;
+    to->resume = NULL;
+    to->nr_resume = 0;
     if (from->plugin) {
         to->plugin = strdup(from->plugin);
         rc = to->plugin ? DT_OK : DT_ERR_NOMEM;
@@ -92,6 +132,9 @@ query_spec_copy(struct query_spec *to, const struct query_spec *from)
     for (size_t i = 0; i < from->nr_args && rc == DT_OK; i++) {
         rc = query_spec_add_arg(to, from->args[i].name, from->args[i].value,
                                 from->args[i].value_len);
+    }
+    for (size_t i = 0; i < from->nr_resume && rc == DT_OK; i++) {
+        rc = query_spec_add_resume(to, &from->resume[i]);
     }
     if (rc != DT_OK) {
         query_spec_fini(to);
@@ -168,6 +211,30 @@ parse_args(const json_t *object, struct query_spec *s, struct error *err)
     return rc;
 }
 
+static int
+parse_resume(const json_t *object, struct query_spec *s, struct error *err)
+{
+    json_t *array;
+    int rc = jsonval_array(object, "resume", REQUEST_MAX_RESUME, &array, err);
+
+    for (size_t i = 0; i < json_array_size(array) && rc == DT_OK; i++) {
+        struct source_desc d = {0};
+
+        rc = source_desc_from_json(json_array_get(array, i), &d, err);
+        if (rc == DT_OK && (!d.path || !*d.path)) {
+            rc = error_set(err, DT_ERR_PROTO, "path is missing");
+        }
+        if (rc == DT_OK) {
+            rc = take_resume(s, &d);
+        }
+        if (rc != DT_OK) {
+            error_prefix(err, "resume[%zu]", i);
+            source_desc_fini(&d);
+        }
+    }
+    return rc;
+}
+
 /* A number from 1, as queries have it; required. */
 static int
 parse_id(const json_t *object, uint32_t *out, struct error *err)
@@ -204,7 +271,10 @@ parse_members(const json_t *o, struct query_spec *s, struct error *err)
     rc =
         rc ? rc : jsonval_int(o, "partial_format", 0, UINT32_MAX, &format, err);
     s->partial_format = (uint32_t)format;
-    return rc;
+    rc = rc ? rc : jsonval_bool(o, "from_start", &s->from_start, err);
+    rc = rc ? rc
+            : jsonval_int(o, "last_lines", 0, INT64_MAX, &s->last_lines, err);
+    return rc ? rc : parse_resume(o, s, err);
 }
 
 int
@@ -252,6 +322,20 @@ format_args(const struct query_spec *s)
 }
 
 static json_t *
+format_resume(const struct query_spec *s)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < s->nr_resume; i++) {
+        if (json_array_append_new(array, source_desc_to_json(&s->resume[i]))) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *
 format_files(const struct strv *files)
 {
     json_t *array = json_array();
@@ -287,6 +371,11 @@ query_spec_format(const struct query_spec *s, struct buf *out)
     failed |= jsonval_put(o, "timeout_ms", json_integer(s->timeout_ms));
     failed |= jsonval_put(o, "interval_ms", json_integer(s->interval_ms));
     failed |= jsonval_put(o, "partial_format", json_integer(s->partial_format));
+    if (s->follow) {
+        failed |= jsonval_put(o, "from_start", json_boolean(s->from_start));
+        failed |= jsonval_put(o, "last_lines", json_integer(s->last_lines));
+        failed |= jsonval_put(o, "resume", format_resume(s));
+    }
     return jsonval_format(o, failed, out);
 }
 

@@ -13,12 +13,26 @@
 
 #define REQUEST_MAX_FILES 10000u
 #define REQUEST_MAX_ARGS 1000u
+#define REQUEST_MAX_RESUME 4000u
 #define REQUEST_MAX_VALUE (256u * 1024u) /* bytes of one argument */
 
 struct request_arg {
     char *name;
     char *value; /* value_len bytes and a NUL */
     size_t value_len;
+};
+
+/* A source as the client knows it: the shown name and, when following, what
+ * identifies its file, so that a later session can go on in it. The SOURCE
+ * payload, and the elements of a QUERY's `resume`. */
+struct source_desc {
+    char *name;
+    size_t name_len;
+    char *path;          /* as expanded; NULL when not followed */
+    uint32_t generation; /* which file of the path, from 1 */
+    uint64_t dev, ino;
+    char *fingerprint; /* NULL: none */
+    uint64_t offset;   /* SOURCE: where it begins; resume: where to go on */
 };
 
 /* One query, as the client states it. Owned strings; all zero is valid. */
@@ -35,9 +49,16 @@ struct query_spec {
     int64_t timeout_ms;  /* 0: none */
     int64_t interval_ms; /* DT_DRAIN_INTERVAL of a followed query; 0: none */
     uint32_t partial_format;
+    /* following: where files that are there at the start begin */
+    bool from_start;            /* byte 0 */
+    int64_t last_lines;         /* else so many lines before the end */
+    struct source_desc *resume; /* else, by path, where a session broke off */
+    size_t nr_resume;
 };
 
 void query_spec_fini(struct query_spec *s);
+/* Appends a copy of a resume position. DT_OK, DT_ERR_NOMEM, DT_ERR_LIMIT. */
+int query_spec_add_resume(struct query_spec *s, const struct source_desc *d);
 /* Appends a copy of an argument. DT_OK, DT_ERR_NOMEM or DT_ERR_LIMIT. */
 int query_spec_add_arg(struct query_spec *s, const char *name,
                        const void *value, size_t len);
@@ -88,16 +109,9 @@ int hello_parse(const void *json, size_t len, struct hello *out,
                 struct error *err);
 int hello_format(const struct hello *h, struct buf *out);
 
-/* SOURCE payload: the shown name and, when following, what identifies the
- * file so that a later session can go on in it. */
-struct source_desc {
-    char *name;
-    size_t name_len;
-    uint32_t generation;
-    uint64_t dev, ino;
-    char *fingerprint; /* NULL: none */
-};
 void source_desc_fini(struct source_desc *d);
+/* Deep copy into *to. DT_OK or DT_ERR_NOMEM (then *to is empty). */
+int source_desc_copy(struct source_desc *to, const struct source_desc *from);
 int source_desc_parse(const void *json, size_t len, struct source_desc *out,
                       struct error *err);
 int source_desc_format(const struct source_desc *d, struct buf *out);

@@ -397,6 +397,41 @@ test_cancel(void **state)
     buf_fini(&out);
 }
 
+static void
+test_resume_round_trip(void **state)
+{
+    struct source_desc d = {.name = (char *)(uintptr_t) "a.log",
+                            .name_len = 5,
+                            .path = (char *)(uintptr_t) "/var/log/a.log",
+                            .generation = 3,
+                            .dev = UINT64_MAX,
+                            .ino = 1ull << 63,
+                            .fingerprint = (char *)(uintptr_t) "12-ab",
+                            .offset = UINT64_MAX - 1};
+    struct query_spec spec = {.id = 1, .follow = true, .last_lines = 7};
+    struct query_spec copy, back = {0};
+    struct buf out = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    spec.plugin = strdup("tail");
+    assert_int_equal(query_spec_add_resume(&spec, &d), DT_OK);
+    assert_int_equal(query_spec_copy(&copy, &spec), DT_OK);
+    assert_int_equal(query_spec_format(&copy, &out), DT_OK);
+    assert_int_equal(query_spec_parse(out.data, out.len, &back, &err), DT_OK);
+    assert_int_equal(back.nr_resume, 1);
+    assert_int_equal(back.last_lines, 7);
+    assert_string_equal(back.resume[0].path, d.path);
+    assert_string_equal(back.resume[0].fingerprint, d.fingerprint);
+    assert_int_equal(back.resume[0].generation, 3);
+    assert_true(back.resume[0].dev == d.dev && back.resume[0].ino == d.ino);
+    assert_true(back.resume[0].offset == d.offset);
+    query_spec_fini(&spec);
+    query_spec_fini(&copy);
+    query_spec_fini(&back);
+    buf_fini(&out);
+}
+
 int
 main(void)
 {
@@ -408,6 +443,7 @@ main(void)
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_hello),
         cmocka_unit_test(test_source),
+        cmocka_unit_test(test_resume_round_trip),
         cmocka_unit_test(test_cancel),
     };
 

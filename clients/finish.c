@@ -70,3 +70,18 @@ finish_printer_args(const struct client *c, const struct output *out)
             c->flags->escape || (!c->flags->raw && output_is_terminal(out)),
     };
 }
+
+int64_t
+finish_interval(const struct client *c)
+{
+    int64_t shortest = 0;
+
+    for (size_t i = 0; i < c->nr_queries; i++) {
+        int64_t ms = c->queries[i].interval_ms;
+
+        if (ms > 0 && (shortest == 0 || ms < shortest)) {
+            shortest = ms;
+        }
+    }
+    return shortest;
+}

@@ -26,4 +26,7 @@ enum run_status finish_status(const struct finish *f);
 struct printer_args finish_printer_args(const struct client *c,
                                         const struct output *out);
 
+/* The shortest interval of the queries in ms; 0: none has one. */
+int64_t finish_interval(const struct client *c);
+
 #endif

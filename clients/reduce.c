@@ -425,6 +425,17 @@ reduce_wants_whole(const struct reduce *r, uint32_t query)
     return rq && rq->instance;
 }
 
+bool
+reduce_has_stage(const struct reduce *r)
+{
+    for (size_t i = 0; i < r->args.nr_specs; i++) {
+        if (r->queries[i].instance) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- the end ---- */
 
 enum reduce_result

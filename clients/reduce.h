@@ -45,6 +45,8 @@ void reduce_free(struct reduce *r);
 
 /* Does this query need its frames whole (it has a reduce stage)? */
 bool reduce_wants_whole(const struct reduce *r, uint32_t query);
+/* Has any query one? */
+bool reduce_has_stage(const struct reduce *r);
 /* Takes one frame of a server. `has_slack`: 64 readable bytes stand behind its
  * data. `cancel` (or NULL) ends waits for the output. */
 enum reduce_result reduce_frame(struct reduce *r, size_t server,

@@ -88,21 +88,6 @@ stats(void *ctx, struct buf *out)
                sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-static int64_t
-shortest_interval(const struct client *c)
-{
-    int64_t shortest = 0;
-
-    for (size_t i = 0; i < c->nr_queries; i++) {
-        int64_t ms = c->queries[i].interval_ms;
-
-        if (ms > 0 && (shortest == 0 || ms < shortest)) {
-            shortest = ms;
-        }
-    }
-    return shortest;
-}
-
 static int
 prepare(struct serverless *s, struct error *err)
 {
@@ -130,7 +115,7 @@ prepare(struct serverless *s, struct error *err)
                             &s->permission, err);
     }
     if (rc == DT_OK) {
-        rc = stage_new(s->reduce, shortest_interval(c), s->done_fd, &s->stage,
+        rc = stage_new(s->reduce, finish_interval(c), s->done_fd, &s->stage,
                        err);
     }
     if (rc == DT_OK) {
@@ -165,23 +150,13 @@ start_queries(struct serverless *s, struct error *err)
     return rc;
 }
 
-static bool
-has_stage(const struct serverless *s)
-{
-    for (size_t i = 0; i < s->c->nr_queries; i++) {
-        if (reduce_wants_whole(s->reduce, s->c->queries[i].id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Ends what still runs. A stage that collects still gives its result, if that
  * does not take too long. */
 static void
 end_queries(struct serverless *s, struct loop *loop, enum loop_end end)
 {
-    if (end != LOOP_DONE && end != LOOP_READER_GONE && has_stage(s)) {
+    if (end != LOOP_DONE && end != LOOP_READER_GONE &&
+        reduce_has_stage(s->reduce)) {
         for (size_t i = 0; i < s->nr_started; i++) {
             query_stop_reading(s->queries[i]);
         }

@@ -1,8 +1,612 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Runs the queries at servers.
+ *
+ * Threads: the pool reads from the connections; the output thread decodes,
+ * reduces and prints; the stage thread ends the reduce stages; the main thread
+ * has signals and questions.
+ */
 #include "run.h"
+
+#include "cleanup.h"
+#include "config.h"
+#include "decode.h"
+#include "finish.h"
+#include "loop.h"
+#include "pool.h"
+#include "stage.h"
+#include "trust.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define WINDOW_TOTAL (256u << 20) /* bytes that all servers may send ahead */
+#define SPARE_FDS 64              /* descriptors for everything else */
+#define RESULT_MS 5000            /* for the result of an interrupted query */
+
+struct servers_run;
+
+/* A server, as the output thread sees it. */
+struct peer {
+    struct servers_run *run;
+    size_t index;
+    struct decode_sink sink;
+    struct decode decode;
+    struct error err;          /* of its frames */
+    enum reduce_result result; /* of its last frame */
+};
+
+struct servers_run {
+    const struct client *c;
+    const struct servers *servers;
+    struct output *output;
+    struct printer *printer;
+    struct reduce *reduce;
+    struct stage *stage;
+    struct pool *pool;
+    struct chunks *chunks;
+    struct trust *trust;
+    struct knownhosts *hosts;
+    struct clientauth *auth;
+    char *hosts_path;
+    struct buf request;
+    const char **names;
+    struct peer *peers;
+    int event_fd;
+    pthread_t thread; /* output */
+    bool has_thread;
+    atomic_bool is_input_over; /* all servers have ended */
+    atomic_bool is_over;       /* nothing more is wanted */
+    atomic_bool is_stopping;   /* we end it: servers are not to blame */
+    size_t nr_over;            /* output thread, then main */
+    size_t nr_completed, nr_failed;
+    size_t last_connected; /* of the statistics */
+};
+
+static void
+wake(int fd)
+{
+    uint64_t one = 1;
+
+    (void)!write(fd, &one, sizeof(one));
+}
+
+/* ---- the output thread ---- */
+
+static int
+on_frame(void *ctx, const struct wire_frame *f)
+{
+    struct peer *p = ctx;
+
+    p->result = reduce_frame(p->run->reduce, p->index, f, true, NULL, &p->err);
+    return p->result == REDUCE_OK ? DT_OK : DT_STOP;
+}
+
+static bool
+may_split(void *ctx, uint32_t query)
+{
+    struct peer *p = ctx;
+
+    return !reduce_wants_whole(p->run->reduce, query);
+}
+
+static void
+take_bytes(struct servers_run *r, const struct chunk *c)
+{
+    struct peer *p = &r->peers[c->server];
+
+    if (p->err.status != DT_OK) {
+        return; /* its frames are broken; the pool is about to drop it */
+    }
+    if (decode_bytes(&p->decode, c->data, c->len, &p->err) == DT_OK) {
+        return;
+    }
+    if (p->result == REDUCE_OVER) {
+        atomic_store(&r->is_over, true);
+        chunks_close(r->chunks);
+        return;
+    }
+    pool_drop(r->pool, c->server);
+}
+
+/* Says what went wrong with a server, once. */
+static bool
+judge(struct servers_run *r, size_t i)
+{
+    const struct diag *diag = &r->c->diag;
+    const struct link_result *link = pool_result(r->pool, i);
+    struct reduce_summary sum = reduce_summary(r->reduce, i);
+    struct peer *p = &r->peers[i];
+    bool complete = sum.nr_ended == r->c->nr_queries;
+
+    if (atomic_load(&r->is_stopping)) {
+        return complete;
+    }
+    if (link->words_len) {
+        diag_server(diag, LOG_ERROR, r->names[i], "%s", link->words);
+    }
+    if (p->err.status != DT_OK) {
+        log_error(diag->log, "%s|%s", r->names[i], p->err.text);
+        return false;
+    }
+    if (!complete && link->err.status != DT_OK) {
+        log_error(diag->log, "%s|%s%s", r->names[i],
+                  sum.has_hello ? "broken off: " : "", link->err.text);
+    } else if (!complete && link->exit_status > 0) {
+        log_error(diag->log,
+                  "%s|the session ended with status %d before the query did",
+                  r->names[i], link->exit_status);
+    } else if (!complete) {
+        log_error(diag->log, "%s|the session ended before the query did%s",
+                  r->names[i],
+                  decode_is_inside(&p->decode) ? ", in the middle of a frame"
+                                               : "");
+    }
+    return complete && sum.status == DT_OK &&
+           !(r->c->flags->strict && sum.failed);
+}
+
+static void
+server_over(struct servers_run *r, size_t i)
+{
+    if (judge(r, i)) {
+        r->nr_completed++;
+    } else {
+        r->nr_failed++;
+    }
+    if (++r->nr_over == r->servers->nr) {
+        atomic_store(&r->is_input_over, true);
+        wake(r->event_fd);
+    }
+}
+
+static void *
+output_thread(void *arg)
+{
+    struct servers_run *r = arg;
+
+    for (;;) {
+        struct chunk *c = chunks_pop(r->chunks, false);
+
+        if (!c) {
+            /* Nothing more for now: what was printed becomes visible. */
+            if (reduce_flush(r->reduce) != DT_OK) {
+                break;
+            }
+            c = chunks_pop(r->chunks, true);
+        }
+        if (!c) {
+            break;
+        }
+        if (c->is_end) {
+            server_over(r, c->server);
+        } else {
+            take_bytes(r, c);
+        }
+        chunks_put(r->chunks, c);
+        if (r->nr_over == r->servers->nr) {
+            return NULL;
+        }
+    }
+    atomic_store(&r->is_over, true);
+    wake(r->event_fd);
+    return NULL;
+}
+
+/* ---- the main thread's loop ---- */
+
+static bool
+on_event(void *ctx)
+{
+    struct servers_run *r = ctx;
+
+    if (stage_is_over(r->stage) || atomic_load(&r->is_over)) {
+        return true;
+    }
+    if (atomic_load(&r->is_input_over)) {
+        stage_finish(r->stage);
+    }
+    trust_look(r->trust);
+    return false;
+}
+
+static void
+stats(void *ctx, struct buf *out)
+{
+    struct servers_run *r = ctx;
+    struct pool_stats s = pool_stats(r->pool);
+
+    buf_printf(out,
+               "connected=%zu|servers=%zu|connected%%=%zu|new=%zd|"
+               "throttle=%zu|cpu=%ld",
+               s.connected, r->servers->nr, s.connected * 100 / r->servers->nr,
+               (ssize_t)s.connected - (ssize_t)r->last_connected,
+               s.establishing, sysconf(_SC_NPROCESSORS_ONLN));
+    r->last_connected = s.connected;
+}
+
+static int
+extra_fd(void *ctx)
+{
+    return trust_fd(((struct servers_run *)ctx)->trust);
+}
+
+static void
+on_extra(void *ctx)
+{
+    trust_read(((struct servers_run *)ctx)->trust);
+}
+
+/* ---- making ---- */
+
+static int
+add_frame(struct buf *out, uint8_t type, const struct buf *json)
+{
+    const struct wire_frame f = {
+        .type = type, .data = json->data, .len = json->len};
+    uint8_t head[WIRE_MAX_FIXED];
+    size_t len = wire_encode(head, &f);
+
+    return buf_append(out, head, len) == DT_OK
+               ? buf_append(out, json->data, json->len)
+               : DT_ERR_NOMEM;
+}
+
+/* HELLO and the queries, all at once: waiting for the server's HELLO would cost
+ * a round trip. */
+static int
+make_request(struct servers_run *r, struct error *err)
+{
+    const struct hello hello = {
+        .protocol = WIRE_PROTOCOL,
+        .version = (char *)(uintptr_t)PACKAGE_VERSION,
+        .host = r->c->host,
+    };
+    struct buf json = {0};
+    int rc = hello_format(&hello, &json);
+
+    if (rc == DT_OK) {
+        rc = add_frame(&r->request, WIRE_C_HELLO, &json);
+    }
+    for (size_t i = 0; rc == DT_OK && i < r->c->nr_queries; i++) {
+        json.len = 0;
+        rc = query_spec_format(&r->c->queries[i], &json);
+        if (rc == DT_OK && json.len >= WIRE_MAX_REQUEST) {
+            rc = DT_ERR_LIMIT;
+        }
+        if (rc == DT_OK) {
+            rc = add_frame(&r->request, WIRE_C_QUERY, &json);
+        }
+    }
+    buf_fini(&json);
+    return rc == DT_OK ? DT_OK
+                       : error_set(err, rc, "query: %s", dt_strerror(rc));
+}
+
+static bool
+is_test_mode(void)
+{
+    const char *mode = getenv("DTAIL_INTEGRATION_TEST_RUN_MODE");
+
+    return mode && strcmp(mode, "yes") == 0;
+}
+
+static int
+load_hosts(struct servers_run *r, struct error *err)
+{
+    struct strv paths = {0};
+    CLEANUP_FREE char *second = NULL;
+    int rc = DT_OK;
+
+    if (is_test_mode()) {
+        r->hosts_path = strdup("./known_hosts");
+    } else if (asprintf(&r->hosts_path, "%s/.ssh/known_hosts", r->c->home) <
+                   0 ||
+               asprintf(&second, "%s/.ssh/known_hosts2", r->c->home) < 0) {
+        rc = DT_ERR_NOMEM;
+    }
+    if (rc != DT_OK || !r->hosts_path ||
+        strv_add(&paths, r->hosts_path) != DT_OK ||
+        (second && strv_add(&paths, second) != DT_OK) ||
+        strv_add(&paths, "/etc/ssh/ssh_known_hosts") != DT_OK ||
+        strv_add(&paths, "/etc/ssh/ssh_known_hosts2") != DT_OK) {
+        rc = error_set(err, DT_ERR_NOMEM, "out of memory");
+    } else {
+        rc = knownhosts_load(&paths, &r->hosts, err);
+    }
+    strv_fini(&paths);
+    return rc;
+}
+
+/* The key file in effect: flag, environment, configuration. */
+static int
+load_keys(struct servers_run *r, struct error *err)
+{
+    const char *const from[] = {
+        r->c->flags->auth_key_path,
+        getenv("DTAIL_AUTH_KEY_PATH"),
+        getenv("DTAIL_SSH_PRIVATE_KEYFILE_PATH"),
+        r->c->config->client.auth_key_path,
+    };
+    const char *agent = getenv("SSH_AUTH_SOCK");
+    struct clientauth_args args = {
+        .key_path = "",
+        .home = r->c->home,
+        .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
+        .is_test_mode = is_test_mode(),
+        .use_agent = agent && *agent,
+    };
+
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        if (from[i] && *from[i]) {
+            args.key_path = from[i];
+            break;
+        }
+    }
+    return clientauth_load(&args, &r->auth, err);
+}
+
+/* Raises the limit of descriptors; how many connections fit. */
+static size_t
+max_open(const struct servers_run *r)
+{
+    struct rlimit limit;
+    size_t fits;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 512;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    fits = limit.rlim_cur > 2 * SPARE_FDS ? limit.rlim_cur - SPARE_FDS
+                                          : SPARE_FDS / 2;
+    if (fits < r->servers->nr) {
+        log_warn(r->c->diag.log,
+                 "the limit of %llu descriptors (ulimit -n) allows %zu of %zu "
+                 "connections at a time",
+                 (unsigned long long)limit.rlim_cur, fits, r->servers->nr);
+    }
+    return fits;
+}
+
+static int
+make_pool(struct servers_run *r, struct error *err)
+{
+    const struct flags *f = r->c->flags;
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t window = WINDOW_TOTAL / r->servers->nr;
+    struct pool_args args = {
+        .servers = r->servers,
+        .env = {.user = r->c->user,
+                .auth = r->auth,
+                .hosts = r->hosts,
+                .hosts_path = r->hosts_path,
+                .trust_all = f->trust_all_hosts,
+                .diag = &r->c->diag,
+                .request = r->request.data,
+                .request_len = r->request.len,
+                .connect_ms = r->c->config->common.ssh_connect_timeout_ms},
+        .max_establishing = (size_t)f->cpc * (size_t)(cpus > 0 ? cpus : 1),
+        .max_open = max_open(r),
+        .event_fd = r->event_fd,
+    };
+    int rc;
+
+    /* Below libssh's own window of 1.25 MiB ours changes nothing. */
+    args.env.window = window > LINK_WINDOW       ? LINK_WINDOW
+                      : window > LINK_WINDOW / 2 ? window
+                                                 : 0;
+    rc = pool_new(&args, &r->pool, err);
+    if (rc == DT_OK) {
+        rc = chunks_new(pool_wake_fd(r->pool), &r->chunks, err);
+    }
+    if (rc == DT_OK) {
+        rc = trust_new(r->pool, r->output, f->control_tty, &r->trust, err);
+    }
+    return rc;
+}
+
+static int
+make_peers(struct servers_run *r, struct error *err)
+{
+    r->names = calloc(r->servers->nr, sizeof(*r->names));
+    r->peers = calloc(r->servers->nr, sizeof(*r->peers));
+    if (!r->names || !r->peers) {
+        return error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < r->servers->nr; i++) {
+        struct peer *p = &r->peers[i];
+
+        r->names[i] = r->servers->v[i].text;
+        *p = (struct peer){.run = r, .index = i};
+        p->sink = (struct decode_sink){on_frame, may_split, p};
+        decode_init(&p->decode, &p->sink);
+    }
+    return DT_OK;
+}
+
+static int
+make_output(struct servers_run *r, struct error *err)
+{
+    const struct client *c = r->c;
+    struct printer_args print;
+    struct reduce_args reduce = {
+        .specs = c->queries,
+        .nr_specs = c->nr_queries,
+        .plugins = c->plugins,
+        .diag = &c->diag,
+        .names = r->names,
+        .nr_servers = r->servers->nr,
+    };
+    int rc =
+        output_new(STDOUT_FILENO, (c->command->flags & CLIENT_FOLLOWS) != 0,
+                   &r->output, err);
+
+    if (rc == DT_OK) {
+        print = finish_printer_args(c, r->output);
+        rc = printer_new(r->output, &print, &r->printer, err);
+    }
+    if (rc == DT_OK) {
+        reduce.printer = r->printer;
+        rc = reduce_new(&reduce, &r->reduce, err);
+    }
+    if (rc == DT_OK) {
+        rc = stage_new(r->reduce, finish_interval(c), r->event_fd, &r->stage,
+                       err);
+    }
+    return rc;
+}
+
+static int
+prepare(struct servers_run *r, struct error *err)
+{
+    int rc;
+
+    r->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (r->event_fd < 0) {
+        return error_errno(err, errno, "eventfd");
+    }
+    if (ssh_init() != SSH_OK) {
+        return error_set(err, DT_ERR_INTERNAL, "libssh cannot be used");
+    }
+    if ((rc = load_keys(r, err)) != DT_OK ||
+        (rc = load_hosts(r, err)) != DT_OK ||
+        (rc = make_request(r, err)) != DT_OK ||
+        (rc = make_peers(r, err)) != DT_OK ||
+        (rc = make_output(r, err)) != DT_OK) {
+        return rc;
+    }
+    return make_pool(r, err);
+}
+
+static int
+start_threads(struct servers_run *r, struct error *err)
+{
+    int rc = pool_start(r->pool, r->chunks, err);
+
+    if (rc != DT_OK) {
+        return rc;
+    }
+    rc = pthread_create(&r->thread, NULL, output_thread, r);
+    if (rc != 0) {
+        return error_errno(err, rc, "output");
+    }
+    r->has_thread = true;
+    return DT_OK;
+}
+
+/* ---- the end ---- */
+
+/* Ends what still runs. Stages that collect still give what they have, if that
+ * does not take too long; else nothing is waited for but our own threads. */
+static void
+stop(struct servers_run *r, struct loop *loop, enum loop_end end)
+{
+    if (end == LOOP_DONE && stage_is_over(r->stage)) {
+        return;
+    }
+    atomic_store(&r->is_stopping, true);
+    reduce_expect_cancel(r->reduce);
+    if (end != LOOP_DONE && end != LOOP_READER_GONE &&
+        reduce_has_stage(r->reduce)) {
+        pool_stop(r->pool);
+        if (loop_run(loop, RESULT_MS) == LOOP_DONE) {
+            return;
+        }
+    }
+    output_stop(r->output);
+    chunks_close(r->chunks);
+}
+
+static int
+run_started(struct servers_run *r, struct error *err)
+{
+    const struct loop_args args = {
+        .client = r->c,
+        .output = r->output,
+        .event_fd = r->event_fd,
+        .on_event = on_event,
+        .stats = stats,
+        .extra_fd = extra_fd,
+        .on_extra = on_extra,
+        .ctx = r,
+    };
+    struct loop *loop = NULL;
+    struct finish finish = {
+        .client = r->c, .output = r->output, .printer = r->printer};
+
+    if (loop_new(&args, &loop, err) != DT_OK) {
+        return RUN_FAILED;
+    }
+    finish.end = loop_run(loop, 0);
+    stop(r, loop, finish.end);
+    pool_stop(r->pool);
+    pthread_join(r->thread, NULL);
+    r->has_thread = false;
+    finish.stage_status =
+        stage_is_over(r->stage) ? stage_status(r->stage) : DT_OK;
+    finish.nr_completed = r->nr_completed;
+    finish.nr_failed = r->nr_failed;
+    loop_free(loop);
+    return (int)finish_status(&finish);
+}
+
+static void
+fini(struct servers_run *r)
+{
+    if (r->output) {
+        output_stop(r->output);
+    }
+    if (r->has_thread) {
+        chunks_close(r->chunks);
+        pthread_join(r->thread, NULL);
+    }
+    stage_free(r->stage);
+    trust_free(r->trust);
+    pool_free(r->pool);
+    chunks_free(r->chunks);
+    for (size_t i = 0; r->peers && i < r->servers->nr; i++) {
+        decode_fini(&r->peers[i].decode);
+    }
+    free(r->peers);
+    free(r->names);
+    reduce_free(r->reduce);
+    printer_free(r->printer);
+    output_free(r->output);
+    knownhosts_free(r->hosts);
+    clientauth_free(r->auth);
+    free(r->hosts_path);
+    buf_fini(&r->request);
+    if (r->event_fd >= 0) {
+        close(r->event_fd);
+    }
+    ssh_finalize();
+}
+
 int
 run_servers(const struct client *c, const struct servers *servers)
 {
-    (void)c;
-    (void)servers;
-    return RUN_FAILED;
+    struct servers_run r = {.c = c, .servers = servers, .event_fd = -1};
+    struct error err = ERROR_INIT;
+    int status = RUN_FAILED;
+    int rc = prepare(&r, &err);
+
+    if (rc != DT_OK) {
+        status =
+            rc == DT_ERR_NOENT || rc == DT_ERR_INVAL ? RUN_USAGE : RUN_FAILED;
+    } else if (start_threads(&r, &err) == DT_OK) {
+        status = run_started(&r, &err);
+    }
+    if (err.status != DT_OK) {
+        log_at(c->diag.log, LOG_FATAL, "%s", err.text);
+    }
+    fini(&r);
+    return status;
 }

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One SSH connection to one server, as a state machine that never waits:
+ * connect, key exchange, host key, authentication, channel, subsystem, then
+ * bytes. libssh's part of a client is in this file and in clientauth.c only.
+ *
+ * Threads: the pool's; the result may be read by others once the link is over
+ * and that was told through the chunk queue.
+ */
+#ifndef CLIENTS_LINK_H
+#define CLIENTS_LINK_H
+
+#include "chunks.h"
+#include "clientauth.h"
+#include "knownhosts.h"
+#include "servers.h"
+
+#include <libssh/callbacks.h>
+
+#define LINK_HANDSHAKE_MS 10000 /* from TCP connected to subsystem accepted */
+#define LINK_WINDOW (4u << 20)  /* bytes a server may send ahead, at most */
+#define LINK_MAX_WORDS 2048u    /* of the channel's stderr that are kept */
+
+/* What all links of a pool share. */
+struct link_env {
+    const char *user;
+    const struct clientauth *auth;
+    struct knownhosts *hosts;
+    const char *hosts_path; /* where accepted keys are written */
+    bool trust_all;         /* unknown keys are accepted */
+    const struct diag *diag;
+    const char *request; /* sent once the subsystem runs */
+    size_t request_len;
+    int connect_ms;
+    int wake_fd; /* of the pool's thread */
+    struct chunks *chunks;
+    size_t window; /* 0: libssh's own */
+    char *scratch; /* window bytes */
+};
+
+enum link_state {
+    LINK_IDLE = 0,
+    LINK_CONNECTING,
+    LINK_EXCHANGING, /* keys */
+    LINK_ASKING,     /* closed, until the user trusts the host key */
+    LINK_LOGGING_IN,
+    LINK_OPENING,  /* the channel */
+    LINK_STARTING, /* the subsystem */
+    LINK_RUNNING,
+    LINK_ENDING, /* the server has sent everything */
+    LINK_OVER
+};
+
+struct link_result {
+    bool is_closed;             /* the channel ended as it should */
+    int exit_status;            /* of the server's session; -1: none told */
+    struct error err;           /* why the connection failed or broke off */
+    char words[LINK_MAX_WORDS]; /* what the server said on stderr */
+    size_t words_len;
+};
+
+struct link {
+    const struct link_env *env;
+    const struct server *server;
+    size_t index;
+    enum link_state state;
+    int64_t deadline; /* clock_ms */
+    struct connect *connect;
+    int fd; /* ours, also while libssh uses it */
+    ssh_session session;
+    ssh_channel channel;
+    ssh_event event; /* made when reading is held back */
+    struct ssh_channel_callbacks_struct callbacks;
+    struct ssh_counter_struct socket_counter;
+    struct clientauth_place place;
+    size_t sent;     /* of the request */
+    size_t since;    /* bytes read since the window was last opened wide */
+    bool is_stalled; /* waits for room in the chunk queue */
+    bool saw_eof, saw_close;
+    bool is_unwanted; /* nobody wants its bytes any more */
+    /* The unknown host key, while asking. */
+    char *key_type;
+    char *key_base64;
+    char *key_print; /* fingerprint */
+    struct link_result result;
+};
+
+void link_init(struct link *l, const struct link_env *env,
+               const struct server *server, size_t index);
+void link_fini(struct link *l);
+
+/* Begins to connect: from LINK_IDLE, or LINK_ASKING after the key became known.
+ */
+void link_start(struct link *l);
+/* Does what can be done now. True: there is more to do at once. */
+bool link_step(struct link *l);
+/* Ends it from any state. `why` NULL: no error. */
+void link_end(struct link *l, const char *why);
+
+/* From the TCP connect until the request is sent. */
+bool link_is_establishing(const struct link *l);
+/* The descriptor to poll, -1: none; *events gets what for. */
+int link_poll_fd(const struct link *l, short *events);
+
+#endif

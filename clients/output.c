@@ -284,6 +284,12 @@ output_stop(struct output *o)
     signal_fd(o->stop_fd);
 }
 
+bool
+output_is_stopped(const struct output *o)
+{
+    return atomic_load(&o->stopped);
+}
+
 void
 output_hold(struct output *o)
 {

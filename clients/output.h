@@ -46,6 +46,8 @@ int output_watch_fd(const struct output *o);
 
 /* Every write from now on, also one that waits, ends with DT_ERR_CANCELLED. */
 void output_stop(struct output *o);
+/* True once output_stop was called; any thread. */
+bool output_is_stopped(const struct output *o);
 /* Holds all writes back until released, for a question to the user. */
 void output_hold(struct output *o);
 void output_release(struct output *o);

@@ -121,10 +121,11 @@ static bool
 host_cancelled(struct dt_query *q)
 {
     const struct reduce_query *rq = of(q);
+    const struct output *out = printer_output(rq->printer);
 
     return (rq->cancel &&
             atomic_load((const _Atomic int *)&rq->cancel->why) != 0) ||
-           output_error(printer_output(rq->printer)) != 0;
+           output_error(out) != 0 || output_is_stopped(out);
 }
 
 static int

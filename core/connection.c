@@ -166,7 +166,9 @@ on_lookup(struct connection *c, const struct broker_msg *msg)
     struct error err = ERROR_INIT;
     const char *origin = NULL;
 
-    if (c->is_authenticated || c->lookup_pid || c->nr_lookups >= MAX_LOOKUPS) {
+    /* A child that has answered may still be on its way out. */
+    if (c->is_authenticated || c->lookup_fd >= 0 ||
+        c->nr_lookups >= MAX_LOOKUPS) {
         violation(c, "a look-up out of turn");
         return;
     }

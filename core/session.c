@@ -218,7 +218,10 @@ on_message(void *ctx, const struct broker_msg *msg, int fd)
     case BROKER_WORKER_ENDED:
         s->worker_ended = true;
         s->has_worker = true; /* there will be no other answer */
-        say(s, msg->status, msg->text);
+        say(s, msg->status,
+            s->is_stopping && !msg->text[0]
+                ? "dserver: the server is shutting down"
+                : msg->text);
         break;
     case BROKER_SHUTDOWN:
         s->is_stopping = true;
@@ -398,6 +401,13 @@ deadline_reason(const struct session *s)
     }
 }
 
+static void
+log_early_end(const struct session *s)
+{
+    log_info(s->args->log, "connection ended|before the session began|%s",
+             s->ssh ? ssh_get_error(s->ssh) : "out of memory");
+}
+
 /* Handles the packets that have come. */
 static void
 pump(struct session *s)
@@ -416,8 +426,7 @@ pump(struct session *s)
         return;
     }
     if (s->state == SESSION_LOGIN) {
-        log_info(s->args->log, "connection ended|before the session began|%s",
-                 ssh_get_error(s->ssh));
+        log_early_end(s);
     }
     relay_deliver(&s->relay); /* what stood right before the end */
     enter(s, SESSION_OVER, CLOCK_NEVER);
@@ -538,6 +547,9 @@ session_run(const struct session_args *args)
     struct session s = {.args = args};
     bool ok = begin(&s);
 
+    if (!ok) {
+        log_early_end(&s);
+    }
     while (ok && s.state != SESSION_OVER) {
         bool busy = act(&s);
 

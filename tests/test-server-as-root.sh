@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Started as root: session processes are nobody's, workers their users', with
+# no way back; root is refused; the kernel decides what may be read.
+. ./functions.sh
+. "$top_srcdir/tests/server-functions.sh"
+requires_program dserver
+requires_plugin cat
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+id daemon > /dev/null 2>&1 || skip "needs the account daemon"
+
+SERVER_AS_ROOT=yes
+TEST_USER=daemon
+start_server
+allow_key "$HOME/.ssh/id_ed25519.pub" root
+key=$HOME/.ssh/id_ed25519
+mkfifo requests
+ssh_dtail daemon "$key" < requests > out &
+client=$!
+exec 7> requests
+wait_until has_children worker 1
+
+ids() # PID: real, effective, saved and file system uid, gid, NoNewPrivs
+{
+    awk '/^Uid:|^Gid:/ { print $2, $3, $4, $5 } /^NoNewPrivs:/ { print $2 }' \
+        "/proc/$1/status" | tr '\n' ' '
+}
+one() # UID GID: what ids must say
+{
+    echo "$1 $1 $1 $1 $2 $2 $2 $2 1 "
+}
+assert_eq 'rights of the session' "$(one "$(id -u nobody)" "$(id -g nobody)")" \
+    "$(ids "$(children session)")"
+assert_eq 'rights of the worker' "$(one "$(id -u daemon)" "$(id -g daemon)")" \
+    "$(ids "$(children worker)")"
+assert_eq 'groups of the session' '' \
+    "$(awk '/^Groups:/ { print $2 }' "/proc/$(children session)/status")"
+# Nothing of the listener or of siblings is open but stdio, the connection,
+# the sockets between them.
+assert_eq 'files of the worker' '' \
+    "$(ls -l "/proc/$(children worker)/fd" | sed -n 's/.*-> //p' |
+        grep -vE "^(socket|anon_inode|/dev/|pipe|$T/server.log)" || true)"
+
+echo secret > secret
+chmod 600 secret
+echo open > open
+chmod 644 open
+(hello && cat_request 1 "$T/secret" && cat_request 2 "$T/open" '"last":true') >&7
+exec 7>&-
+wait "$client"
+assert_contains out '^open$|open'
+assert_lacks out 'secret$'
+
+assert_status 255 ssh_dtail root "$key" < /dev/null > out 2> err
+wait_until log_has 'root may not log in'
+stop_server

@@ -300,6 +300,10 @@ config_parse_into(struct config *c, const char *json, size_t len,
                          CONFIG_MAX_FILE);
     }
     value = json_loadb(len ? json : "", len, 0, &where);
+    if (!value &&
+        (!*where.text || json_error_code(&where) == json_error_out_of_memory)) {
+        return config_value_nomem(&r); /* mostly there is no text then */
+    }
     if (!value) {
         return error_set(err, DT_ERR_INVAL, "%s:%d:%d: %s", name, where.line,
                          where.column, where.text);

@@ -14,11 +14,15 @@ jsonval_parse(const void *text, size_t len, json_t **out, struct error *err)
 
     *out = json_loadb(len ? text : "", len, JSON_REJECT_DUPLICATES, &where);
     if (!*out) {
-        bool nomem = json_error_code(&where) == json_error_out_of_memory;
+        /* where memory ran out jansson mostly has no text at all */
+        bool nomem =
+            !*where.text || json_error_code(&where) == json_error_out_of_memory;
 
-        return error_set(err, nomem ? DT_ERR_NOMEM : DT_ERR_PROTO,
-                         "line %d, column %d: %s", where.line, where.column,
-                         where.text);
+        if (nomem) {
+            return error_set(err, DT_ERR_NOMEM, "out of memory");
+        }
+        return error_set(err, DT_ERR_PROTO, "line %d, column %d: %s",
+                         where.line, where.column, where.text);
     }
     if (!json_is_object(*out)) {
         json_decref(*out);

@@ -2,7 +2,7 @@
  *
  * The one table of settings. Ranges are wide: they keep out what cannot work
  * or overflows, not what is merely unusual. docs/dtail.json.5 has a text for
- * each row, and test-config compares the two.
+ * each row, and test-config-table compares the two.
  */
 #include "config-table.h"
 

@@ -6,6 +6,8 @@
  */
 #include "config-table.h"
 
+#include "permission.h"
+
 #include <stddef.h>
 
 #define DAY_MS 86400000
@@ -65,6 +67,20 @@
             "Servers to ask; empty: this one.", .min = 0, .max = 10000),      \
         JOB(list, "AllowFrom", CONFIG_STRINGS, allow_from,                    \
             "Hosts and addresses that may log in with the job's name.", LIST)
+
+/* A rule that cannot work is found when the server starts, not when somebody
+ * asks for a file. */
+static int
+check_rule(const char *text, struct error *err)
+{
+    char *element = (char *)(uintptr_t)text;
+    const struct strv rule = {.v = &element, .nr = 1};
+    struct permission *p = NULL;
+    int rc = permission_new("", &rule, false, &p, err);
+
+    permission_free(p);
+    return rc;
+}
 
 static const char *const logger_words[] = {"none", "stdout", "stderr",
                                            "file", "fout",   NULL};
@@ -193,7 +209,7 @@ const struct config_row config_rows[] = {
     SECTION("Server.Permissions", "Who may read what."),
     ROW("Server.Permissions.Default", CONFIG_STRINGS,
         server.permissions_default, "Rules for users without their own.",
-        .default_text = "^/.*", .min = 0, .max = 10000),
+        .default_text = "^/.*", .min = 0, .max = 10000, .check = check_rule),
     ROW("Server.Permissions.Users", CONFIG_USERS, server.permissions_users,
         "Rules by user; an array of strings each.",
         .nr_offset = offsetof(struct config, server.nr_permissions_users),

@@ -47,7 +47,9 @@ struct config_row {
     const char *default_text;
     const char *const *words; /* ends with NULL */
     const char *empty_word;   /* what "" means; NULL: it is not allowed */
-    const char *help;         /* one line */
+    /* STRINGS: looks at each element; DT_OK, DT_ERR_INVAL, DT_ERR_NOMEM */
+    int (*check)(const char *text, struct error *err);
+    const char *help; /* one line */
 };
 
 extern const struct config_row config_rows[];

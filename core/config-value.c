@@ -185,14 +185,44 @@ apply_word(struct config_reader *r, const struct config_place *at,
     return config_value_expected(r, at, row);
 }
 
-/* An array of strings replaces what was there. `to` is left empty or whole. */
+/* Appends one element of an array of strings. */
+static int
+apply_element(struct config_reader *r, const struct config_place *at,
+              const struct config_row *row, const json_t *value,
+              struct strv *to)
+{
+    struct error why = ERROR_INIT;
+    int rc = DT_OK;
+
+    if (!json_is_string(value) ||
+        json_string_length(value) > CONFIG_MAX_STRING) {
+        return config_value_fail(r, at,
+                                 "a string of at most %u bytes is expected",
+                                 CONFIG_MAX_STRING);
+    }
+    if ((int64_t)to->nr >= row->max) {
+        return config_value_fail(r, at, "at most %lld elements are allowed",
+                                 (long long)row->max);
+    }
+    if (row->check) {
+        rc = row->check(json_string_value(value), &why);
+    }
+    if (rc != DT_OK && rc != DT_ERR_NOMEM) {
+        return config_value_fail(r, at, "%s", why.text);
+    }
+    if (rc != DT_OK || strv_add(to, json_string_value(value)) != DT_OK) {
+        return config_value_nomem(r);
+    }
+    return DT_OK;
+}
+
+/* An array of strings replaces what was there. */
 static int
 apply_strings(struct config_reader *r, const struct config_place *at,
               const struct config_row *row, struct strv *to)
 {
     struct jsonscan scan = jsonscan_enter(r->text, at->slice);
     struct jsonscan_member m;
-    struct config_place element;
     int rc = DT_OK;
 
     if (r->text[at->slice.at] != '[') {
@@ -201,24 +231,13 @@ apply_strings(struct config_reader *r, const struct config_place *at,
     strv_fini(to);
     while (rc == DT_OK && jsonscan_next(&scan, false, &m)) {
         json_t *value = config_value_decode(r, m.value);
+        struct config_place element;
         char index[32];
 
         snprintf(index, sizeof(index), "[%zu]", to->nr);
         config_place_enter(&element, at, index, m.value);
-        if (!value) {
-            rc = config_value_nomem(r);
-        } else if (!json_is_string(value) ||
-                   json_string_length(value) > CONFIG_MAX_STRING) {
-            rc = config_value_fail(r, &element,
-                                   "a string of at most %u bytes is expected",
-                                   CONFIG_MAX_STRING);
-        } else if ((int64_t)to->nr >= row->max) {
-            rc = config_value_fail(r, &element,
-                                   "at most %lld elements are allowed",
-                                   (long long)row->max);
-        } else if (strv_add(to, json_string_value(value)) != DT_OK) {
-            rc = config_value_nomem(r);
-        }
+        rc = value ? apply_element(r, &element, row, value, to)
+                   : config_value_nomem(r);
         json_decref(value);
     }
     return rc;

@@ -71,6 +71,9 @@ test_messages(void **state)
     refuse("{\"Server\":{\"Permissions\":{\"Users\":{\"a\":[\"x\",7]}}}}",
            "f:1:45: Server.Permissions.Users.a[1]: a string of at most 4096 "
            "bytes is expected");
+    refuse("{\"Server\":{\"Permissions\":{\"Default\":[\"!^/a\",\"^/(\"]}}}",
+           "f:1:45: Server.Permissions.Default[1]: permission rule \"^/(\": "
+           "byte ");
     refuse("{\"Server\":{\"Schedule\":[{\"Name\":\"a\"},{\"Name\":\"b\","
            "\"Enable\":true,\"Files\":\"f\",\"Query\":\"q\"}]}}",
            "f:1:37: Server.Schedule[1]: Outfile is missing or empty, which an "

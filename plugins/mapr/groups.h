@@ -19,12 +19,15 @@
 #define GROUPS_MAX_KEY ((size_t)1 << 20)
 #define GROUPS_MAX_TEXT ((size_t)1 << 20)
 
-/* Where in the input a value stood: what "last" and "first" go by. Host is a
- * number in the owner's list of hosts; they are compared by name. */
+/* Where in the input a value stood: what "last" and "first" go by. Blocks of
+ * one sequence are of one source, so the offset there decides between them.
+ * Host is a number in the owner's list of hosts; they are compared by name. */
+#define GROUPS_OFFSET_BITS 44 /* 16 TiB */
+#define GROUPS_HOST_BITS 20
 struct groups_place {
-    uint64_t sequence; /* of the block */
-    uint32_t offset;   /* of the row in it */
-    uint32_t host;
+    uint64_t sequence;                    /* of the block */
+    uint64_t offset : GROUPS_OFFSET_BITS; /* of the row in its source */
+    uint64_t host : GROUPS_HOST_BITS;
 };
 
 enum groups_kind {

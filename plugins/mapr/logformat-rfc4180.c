@@ -251,15 +251,16 @@ give_up_line(struct logformat *f, struct str *data, enum logformat_reject why)
 
 static int
 take_block(struct logformat *f, const struct dt_block *b, struct csv_source *s,
-           struct str data, bool at_eof)
+           struct str data, size_t base, bool at_eof)
 {
     struct str rest;
-    int status = take_records(f, b, s, data, 0, at_eof, &rest);
+    int status = take_records(f, b, s, data, base, at_eof, &rest);
 
     while (status == DT_OK && rest.n && (at_eof || rest.n > MAX_RECORD)) {
         give_up_line(f, &rest, at_eof ? REJECT_QUOTES : REJECT_LONG);
+        base += (size_t)(rest.p - data.p);
         data = rest;
-        status = take_records(f, b, s, data, 0, at_eof, &rest);
+        status = take_records(f, b, s, data, base, at_eof, &rest);
     }
     if (status < 0) {
         return status;
@@ -288,6 +289,7 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
     struct quoted *q = f->state;
     struct csv_source *s = csv_source_of(&q->sources, b->source);
     bool at_eof = b->flags & DT_BLOCK_LAST;
+    size_t base = 0;
     struct str head, rest, data = {b->data, b->len};
     int status = DT_OK;
 
@@ -301,12 +303,13 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
         status = take_records(f, b, s, head, 0, true, &rest);
     }
     if (s->open.len) {
+        base -= s->open.len; /* it began before this block */
         text_add(&s->open, b->data, b->len);
         data.p = s->open.data;
         data.n = s->open.len;
     }
     if (status == DT_OK && !s->open.failed) {
-        status = take_block(f, b, s, data, at_eof);
+        status = take_block(f, b, s, data, base, at_eof);
     }
     if (at_eof) {
         csv_source_end(&q->sources, b->source);
@@ -331,7 +334,7 @@ rfc4180_finish(struct logformat *f)
                              .sequence = f->run->row.place.sequence};
 
         if (data.n) {
-            status = take_block(f, &b, s, data, true);
+            status = take_block(f, &b, s, data, 0 - data.n, true);
         }
     }
     return status;

@@ -255,7 +255,8 @@ logformat_row(struct logformat *f, const struct dt_block *b, size_t offset,
         f->sample_left--;
     }
     row->place.sequence = b->sequence;
-    row->place.offset = (uint32_t)offset;
+    row->place.offset =
+        (b->offset + offset) & (((uint64_t)1 << GROUPS_OFFSET_BITS) - 1);
     return plan_row(f->run);
 }
 

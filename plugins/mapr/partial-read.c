@@ -7,6 +7,8 @@
 
 #include "partial-bytes.h"
 
+#define OFFSET_MASK (((uint64_t)1 << GROUPS_OFFSET_BITS) - 1)
+
 /* Where reading stands; once `bad` is set all further reads give zeros. */
 struct reader {
     const unsigned char *p, *end;
@@ -113,9 +115,10 @@ get_place(struct reader *r, uint32_t nr_hosts)
     if (host >= nr_hosts) {
         r->bad = true;
     }
-    at.host = r->bad ? 0 : r->sink->host_map[host];
+    at.host =
+        r->bad ? 0 : r->sink->host_map[host] & ((1u << GROUPS_HOST_BITS) - 1);
     at.sequence = get_varint(r);
-    at.offset = (uint32_t)get_limited(r, UINT32_MAX);
+    at.offset = get_limited(r, OFFSET_MASK) & OFFSET_MASK;
     return at;
 }
 

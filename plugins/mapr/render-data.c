@@ -4,59 +4,16 @@
  */
 #include "render.h"
 
+#include "csvtext.h"
 #include "numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static void
-csv_cell(struct text *out, struct str s, bool quoted)
-{
-    bool needs = false;
-
-    for (size_t i = 0; quoted && i < s.n && !needs; i++) {
-        needs =
-            s.p[i] == '"' || s.p[i] == ',' || s.p[i] == '\n' || s.p[i] == '\r';
-    }
-    if (!needs) {
-        text_str(out, s);
-        return;
-    }
-    text_char(out, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '"') {
-            text_char(out, '"');
-        }
-        text_char(out, s.p[i]);
-    }
-    text_char(out, '"');
-}
-
-static void
-csv_header(const struct language_query *q, bool quoted, struct text *out)
-{
-    for (size_t i = 0; i < q->nr_items; i++) {
-        const struct language_item *item = &q->items[i];
-
-        if (i) {
-            text_char(out, ',');
-        }
-        csv_cell(out, item->title,
-                 quoted || item->func == FUNC_QUANTILE || item->is_computed);
-    }
-    text_char(out, '\n');
-}
-
 void
 render_csv_header(const struct result *r, bool quoted, struct text *out)
 {
-    csv_header(r->plan->q, quoted, out);
-}
-
-void
-render_outfile_header(const struct language_query *q, struct text *out)
-{
-    csv_header(q, false, out);
+    csvtext_header(r->plan->q, quoted, out);
 }
 
 void
@@ -81,7 +38,7 @@ render_csv_rows(const struct result *r, bool quoted, size_t from, size_t to,
             result_cell(r, result_row(r, row, limit), i, &cell);
             s.p = cell.data;
             s.n = cell.len;
-            csv_cell(out, s, true);
+            csvtext_cell(out, s, true);
         }
         text_char(out, '\n');
     }

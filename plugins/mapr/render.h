@@ -27,7 +27,4 @@ void render_csv_rows(const struct result *r, bool quoted, size_t from,
 /* Appends an array of objects, or an object a line. */
 void render_json(const struct result *r, bool lines, struct text *out);
 
-/* The header of an outfile. */
-void render_outfile_header(const struct language_query *q, struct text *out);
-
 #endif

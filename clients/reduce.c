@@ -7,6 +7,7 @@
 #include "plugin.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define MAX_SOURCES (1u << 20) /* of one query at one server */
@@ -36,7 +37,7 @@ struct reduce {
     struct reduce_args args;
     struct reduce_query *queries;
     struct reduce_server *servers;
-    bool expects_cancel;
+    atomic_bool expects_cancel;
 };
 
 /* ---- making ---- */
@@ -324,7 +325,8 @@ on_end(struct call *c)
     c->stream->has_ended = true;
     c->server->summary.nr_ended++;
     c->server->summary.failed += end.failed;
-    if ((end.status == DT_ERR_CANCELLED && c->r->expects_cancel) ||
+    if ((end.status == DT_ERR_CANCELLED &&
+         atomic_load(&c->r->expects_cancel)) ||
         output_error(printer_output(c->r->args.printer))) {
         query_end_fini(&end);
         return REDUCE_OK;
@@ -499,9 +501,8 @@ reduce_flush(struct reduce *r)
 void
 reduce_expect_cancel(struct reduce *r)
 {
-    pthread_mutex_lock(&r->lock);
-    r->expects_cancel = true;
-    pthread_mutex_unlock(&r->lock);
+    /* Not under the lock, whose holder may wait for the output's reader. */
+    atomic_store(&r->expects_cancel, true);
 }
 
 struct reduce_summary

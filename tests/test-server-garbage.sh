@@ -24,7 +24,7 @@ printf 'GET / HTTP/1.1\r\nHost: x\r\n\r\n' | throw
 head -c 100000 /dev/zero | tr '\0' x | throw
 genlog log 2000 | throw
 printf 'SSH-2.0-x\r\n\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff' | throw
-printf 'SSH-2.0-x\r\n\0\0\0\1\0' | throw
+printf 'SSH-2.0-x\r\n\0\0\0\1\0%032d' 0 | throw
 printf 'SSH-1.5-old\r\n' | throw
 ssh_dtail "$TEST_USER" "$HOME/.ssh/id_ed25519" < /dev/null > out
 assert_contains out '"protocol":1'

@@ -9,6 +9,7 @@
 #include "inputs.h"
 
 #include "config.h"
+#include "input-head.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,30 +36,6 @@ struct inputs {
     unsigned nr_yielded; /* of open sources, given to others for now */
 };
 
-/* ---- notes ---- */
-
-void
-query_note(const struct query_env *env, uint32_t query,
-           const struct cancel *cancel, const char *format, ...)
-{
-    char text[ERROR_TEXT_MAX];
-    va_list ap;
-    int len;
-
-    va_start(ap, format);
-    len = vsnprintf(text, sizeof(text), format, ap);
-    va_end(ap);
-    if (len < 0) {
-        return;
-    }
-    const struct wire_frame f = {
-        .type = WIRE_S_NOTE, .query = query, .data = text, .len = strlen(text)};
-    outq_push(env->out, &f, cancel);
-    if (env->log) {
-        env->log(env->log_ctx, DT_LOG_WARN, text);
-    }
-}
-
 #define NOTE(ins, ...) \
     query_note((ins)->a.env, (ins)->a.spec->id, (ins)->a.cancel, __VA_ARGS__)
 
@@ -82,6 +59,7 @@ input_free(struct input *in)
 {
     source_close(in->source);
     buf_fini(&in->carry);
+    free(in->head);
     free(in->target.path);
     free(in->target.name);
     free(in);
@@ -412,6 +390,14 @@ end_input(struct inputs *ins, struct input *in)
 
 /* ---- units ---- */
 
+static void
+keep_head(struct inputs *ins, struct input *in, const struct unit *u)
+{
+    pthread_mutex_lock(&ins->lock);
+    input_keep_head(in, u->data, u->len);
+    pthread_mutex_unlock(&ins->lock);
+}
+
 /* Decides what the next unit of the current input is. DT_AGAIN: it had no
  * bytes left, ask again. */
 static int
@@ -450,6 +436,9 @@ make_unit(struct inputs *ins, struct unit *u)
         rc = unit_read_chunk(&ins->a, u);
         if (rc == DT_OK && u->len == 0) {
             return DT_AGAIN;
+        }
+        if (rc == DT_OK && u->is_first && ins->a.by_slices) {
+            keep_head(ins, in, u);
         }
     }
     if (rc == DT_OK) {
@@ -568,11 +557,14 @@ inputs_release(struct inputs *ins, struct unit *u)
 int
 inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
 {
-    const struct input *in = NULL;
+    struct input *in = NULL;
 
     pthread_mutex_lock(&ins->lock);
     if (id >= 1 && id <= ins->nr_all) {
         in = ins->all[id - 1];
+        if (in->is_random && ins->a.by_slices && !in->has_head) {
+            input_read_head(in);
+        }
     }
     pthread_mutex_unlock(&ins->lock);
     if (!in) {
@@ -581,6 +573,8 @@ inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
     out->name = in->target.name;
     out->path = in->target.path;
     out->host = ins->a.env->host;
+    out->head = in->head;
+    out->head_len = in->head_len;
     return DT_OK;
 }
 

@@ -14,6 +14,30 @@
 
 #define SLICE_AHEAD 4096u /* a line's end is usually this near */
 
+/* ---- notes ---- */
+
+void
+query_note(const struct query_env *env, uint32_t query,
+           const struct cancel *cancel, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX];
+    va_list ap;
+    int len;
+
+    va_start(ap, format);
+    len = vsnprintf(text, sizeof(text), format, ap);
+    va_end(ap);
+    if (len < 0) {
+        return;
+    }
+    const struct wire_frame f = {
+        .type = WIRE_S_NOTE, .query = query, .data = text, .len = strlen(text)};
+    outq_push(env->out, &f, cancel);
+    if (env->log) {
+        env->log(env->log_ctx, DT_LOG_WARN, text);
+    }
+}
+
 /* ---- memory ---- */
 
 /* Room for `cap` bytes and the slack that block searches may run over. */

@@ -39,6 +39,9 @@ struct input {
     struct buf carry; /* stream: the unfinished line */
     bool is_inside;   /* stream: the last chunk ended in a cut line */
     _Atomic uint64_t nr_long;
+    bool has_head; /* it was looked for; under the lock of the inputs */
+    char *head;    /* the first line; NULL: not known */
+    size_t head_len;
 };
 
 /* One unit. Zero it before the first inputs_next. `mem` is the thread's block

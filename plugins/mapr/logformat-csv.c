@@ -137,18 +137,23 @@ take_header(struct logformat *f, struct csv_source *s, struct str line)
     return DT_OK;
 }
 
-bool
+int
 csv_head(struct logformat *f, const struct dt_block *b, struct str *head)
 {
     struct dt_source source;
 
-    if (b->offset == 0 || dt_source(f->query, b->source, &source) < 0 ||
-        !source.head) {
-        return false;
+    head->p = NULL;
+    if (b->offset == 0) {
+        return DT_OK; /* the header comes in this block */
+    }
+    if (dt_source(f->query, b->source, &source) < 0 || !source.head) {
+        /* When following without a known header the first new line is taken,
+         * as DTail 4 does; a slice without one cannot be read. */
+        return f->is_following ? DT_OK : DT_ERR_LIMIT;
     }
     head->p = source.head;
     head->n = source.head_len;
-    return true;
+    return DT_OK;
 }
 
 static int
@@ -246,8 +251,11 @@ csv_feed(struct logformat *f, const struct dt_block *b)
     if (b->flags & DT_BLOCK_FIRST) {
         csv_source_restart(s);
     }
-    if (!s->has_header && b->len && csv_head(f, b, &head)) {
-        status = take_header(f, s, head);
+    if (!s->has_header && b->len) {
+        status = csv_head(f, b, &head);
+        if (status == DT_OK && head.p) {
+            status = take_header(f, s, head);
+        }
     }
     if (status == DT_OK) {
         status = csv_lines(f, b, s);
@@ -270,7 +278,6 @@ csv_source_restart(struct csv_source *s)
 
 const struct logformat_ops logformat_csv = {
     .name = "csv",
-    .is_ordered = true,
     .open = csv_open,
     .feed = csv_feed,
     .close = csv_close,

@@ -40,8 +40,9 @@ void csv_sources_fini(struct csv_sources *s);
 int csv_set_heading(struct logformat *f, struct csv_source *s, uint32_t index,
                     struct str name);
 struct str csv_without_bom(struct str line);
-/* The first line of the source of a block that does not begin it, when the
- * host knows it. */
-bool csv_head(struct logformat *f, const struct dt_block *b, struct str *head);
+/* The first line of the source, for a block that does not begin it. DT_OK (p
+ * is NULL when the header is still to come), or DT_ERR_LIMIT: the host does
+ * not know it, as it is longer than 64 KiB. */
+int csv_head(struct logformat *f, const struct dt_block *b, struct str *head);
 
 #endif

@@ -299,8 +299,11 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
     if (b->flags & DT_BLOCK_FIRST) {
         csv_source_restart(s);
     }
-    if (!s->has_header && !s->open.len && b->len && csv_head(f, b, &head)) {
-        status = take_records(f, b, s, head, 0, true, &rest);
+    if (!s->has_header && !s->open.len && b->len) {
+        status = csv_head(f, b, &head);
+        if (status == DT_OK && head.p) {
+            status = take_records(f, b, s, head, 0, true, &rest);
+        }
     }
     if (s->open.len) {
         base -= s->open.len; /* it began before this block */

@@ -62,6 +62,7 @@ struct logformat {
     struct dt_query *query; /* for dt_source */
     enum logformat_select select;
     bool is_inverted;
+    bool is_following;
     struct text needle; /* SELECT_LITERAL */
     struct linepattern *pattern;
     struct str format_pattern; /* of the log format regex */

@@ -92,6 +92,7 @@ open_format(struct map *m)
     machine.timeoffset = str_of(m->timeoffset);
     m->format.query = m->host;
     m->format.is_inverted = mapr_flag(m->host, "invert", false);
+    m->format.is_following = mapr_flag(m->host, "follow", false);
     choose_format(m);
     status = logformat_open(&m->format, &m->run, &machine, err, sizeof(err));
     if (status < 0) {
@@ -137,10 +138,13 @@ map_start(struct dt_query *q, void **self)
 static int
 fail_memory(struct map *m, int status)
 {
+    if (status == DT_ERR_LIMIT) {
+        return dt_error(m->host, status,
+                        "query: the header line of a CSV file is longer than "
+                        "64 KiB");
+    }
     return dt_error(m->host, status, "query: %s at %zu MiB",
-                    status == DT_ERR_NOMEM ? "out of memory"
-                                           : dt_strerror(status),
-                    groups_bytes(&m->run.groups) >> 20);
+                    dt_strerror(status), groups_bytes(&m->run.groups) >> 20);
 }
 
 /* Line by line, until enough lines were selected. */

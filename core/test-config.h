@@ -7,6 +7,8 @@
 
 #include "config.h"
 
+#include "test-config-same.h"
+
 #include <stdlib.h>
 
 static inline struct config *
@@ -55,6 +57,7 @@ assert_round_trip(const struct config *c)
     char *twice = dump(back);
 
     assert_string_equal(once, twice);
+    assert_true(config_same("", c, back));
     config_free(back);
     free(once);
     free(twice);

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "fuzz.h"
 #include "jsonscan.h"
+#include "test-config-same.h"
 
 static void
 dump(const struct config *c, struct buf *out)
@@ -52,6 +53,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     dump(c, &once);
     fuzz_require(config_parse(once.data, once.len, "dump", &back, &err) ==
                  DT_OK);
+    fuzz_require(config_same("", c, back));
     dump(back, &twice);
     fuzz_require(once.len == twice.len &&
                  memcmp(once.data, twice.data, once.len) == 0);

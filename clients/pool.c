@@ -353,26 +353,28 @@ prepare_polls(struct pool *p, bool is_busy)
     return is_busy ? 0 : clock_left(next);
 }
 
-/* One round over all links; true: somebody wants another turn at once. */
+/* One round over all links; true: somebody wants another turn at once. busy:
+ * who wanted one after the round before, and then after this one. */
 static bool
-take_turns(struct pool *p, const bool *busy, bool *next_busy, bool is_woken)
+take_turns(struct pool *p, bool *busy, bool is_woken)
 {
     bool any = false;
     int64_t now = clock_ms();
 
     for (size_t i = 0; i < p->nr; i++) {
         struct link *l = &p->links[i];
+        bool was_busy = busy[i];
 
-        next_busy[i] = false;
+        busy[i] = false;
         if (!is_open(l)) {
             continue;
         }
         /* A wake-up may be a name look-up, room in the queue, or a drop. */
-        if (p->polls[i + 1].revents || busy[i] || now >= l->deadline ||
+        if (p->polls[i + 1].revents || was_busy || now >= l->deadline ||
             (is_woken && (l->is_stalled || l->state == LINK_CONNECTING ||
                           atomic_load(&p->dropped[i])))) {
-            next_busy[i] = step(p, l);
-            any |= next_busy[i];
+            busy[i] = step(p, l);
+            any |= busy[i];
         }
     }
     return any;
@@ -395,7 +397,7 @@ run(struct pool *p, bool *busy)
             (void)!read(p->wake_fd, &count, sizeof(count));
             take_answer(p);
         }
-        is_busy = take_turns(p, busy, busy, is_woken);
+        is_busy = take_turns(p, busy, is_woken);
     }
 }
 

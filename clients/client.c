@@ -5,6 +5,7 @@
 #include "client.h"
 
 #include "cleanup.h"
+#include "clock.h"
 #include "config.h"
 #include "loop.h"
 #include "plugin.h"
@@ -437,6 +438,7 @@ client_main(const struct client_command *command, int argc, char **argv)
     struct start s = {
         .c = {.command = command,
               .program = base_name(argv[0]),
+              .start_ms = clock_now_ms(),
               .diag = {.fd = -1}},
     };
     int status = start(&s, argc, argv);

@@ -40,6 +40,7 @@ struct client {
     size_t nr_words;
     struct query_spec *queries;
     size_t nr_queries;
+    int64_t start_ms;    /* clock_now_ms */
     int64_t deadline_ms; /* the whole run ends well after that; 0: never */
 };
 

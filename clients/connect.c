@@ -125,7 +125,7 @@ connect_new(const char *host, uint16_t port, int connect_ms, int wake_fd,
     c->lookup = l;
     c->fd = -1;
     c->connect_ms = connect_ms;
-    c->deadline = clock_ms() + CONNECT_LOOKUP_MS;
+    c->deadline = clock_now_ms() + CONNECT_LOOKUP_MS;
     atomic_init(&l->refs, 1);
     snprintf(l->host, sizeof(l->host), "%s", host);
     snprintf(l->port, sizeof(l->port), "%u", port);
@@ -205,7 +205,7 @@ try_next(struct connect *c, const struct addrinfo **trying)
         if (connect(fd, ai->ai_addr, ai->ai_addrlen) == 0 ||
             errno == EINPROGRESS) {
             c->fd = STEAL_FD(fd);
-            c->deadline = clock_ms() + c->connect_ms;
+            c->deadline = clock_now_ms() + c->connect_ms;
             *trying = ai;
             return true;
         }
@@ -233,7 +233,7 @@ look_up(struct connect *c, struct error *err)
     const struct addrinfo *trying;
 
     if (!atomic_load(&l->done)) {
-        if (clock_ms() < c->deadline) {
+        if (clock_now_ms() < c->deadline) {
             return CONNECT_AGAIN;
         }
         error_set(err, DT_ERR_IO, "no answer to the look-up of %s within %d s",
@@ -274,7 +274,7 @@ connect_step(struct connect *c, struct error *err)
                 return CONNECT_DONE;
             }
             add_errno(c, trying, failed);
-        } else if (clock_ms() < c->deadline) {
+        } else if (clock_now_ms() < c->deadline) {
             return CONNECT_AGAIN;
         } else {
             add_reason(c, trying, "no answer in time");

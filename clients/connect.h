@@ -35,7 +35,7 @@ void connect_free(struct connect *c);
 enum connect_state connect_step(struct connect *c, struct error *err);
 /* The descriptor to poll for POLLOUT, -1 while the name is looked up. */
 int connect_poll_fd(const struct connect *c);
-int64_t connect_deadline(const struct connect *c); /* clock_ms */
+int64_t connect_deadline(const struct connect *c); /* clock_now_ms */
 /* After CONNECT_DONE: the socket (non-blocking, TCP_NODELAY, keepalive on),
  * now the caller's. */
 int connect_take_fd(struct connect *c);

@@ -5,11 +5,12 @@
 #include "finish.h"
 
 #include "plugin.h"
+#include "profile.h"
 
 #include <errno.h>
 
-enum run_status
-finish_status(const struct finish *f)
+static enum run_status
+judge(const struct finish *f)
 {
     const struct client *c = f->client;
     bool strict = c->flags->strict;
@@ -42,6 +43,14 @@ finish_status(const struct finish *f)
                    !printer_has_printed(f->printer)
                ? RUN_FAILED
                : RUN_OK;
+}
+
+enum run_status
+finish_status(const struct finish *f)
+{
+    profile_report(f->client, f->client->start_ms, output_bytes(f->output),
+                   f->lines_sent);
+    return judge(f);
 }
 
 /* Bytes of a plugin that promises the file's own stay as they are. */

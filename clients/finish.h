@@ -16,10 +16,11 @@ struct finish {
     int stage_status;    /* of the reduce stages, when the end was LOOP_DONE */
     size_t nr_completed; /* servers that finished well */
     size_t nr_failed;    /* the others */
+    uint64_t lines_sent; /* 0: not counted */
 };
 
 /* The status of docs/architecture.md, "Exit status"; says what is wrong with
- * the output. */
+ * the output, and what the run has used if that was asked for. */
 enum run_status finish_status(const struct finish *f);
 
 /* How lines are to be printed in this run. */

@@ -228,7 +228,7 @@ read_end(struct link *l, int got)
         link_end(l, eof ? NULL : "the connection was broken off");
     } else if (eof && l->state == LINK_RUNNING) {
         l->state = LINK_ENDING;
-        l->deadline = clock_ms() + END_MS;
+        l->deadline = clock_now_ms() + END_MS;
         return true;
     }
     return false;

@@ -176,7 +176,7 @@ step_connect(struct link *l)
     l->fd = connect_take_fd(l->connect);
     connect_free(l->connect);
     l->connect = NULL;
-    l->deadline = clock_ms() + LINK_HANDSHAKE_MS;
+    l->deadline = clock_now_ms() + LINK_HANDSHAKE_MS;
     l->state = LINK_EXCHANGING;
     return make_session(l);
 }
@@ -387,7 +387,7 @@ is_late(struct link *l)
                            ? "end of the authentication"
                            : "answer to the session request";
 
-    if (l->state == LINK_CONNECTING || clock_ms() < l->deadline) {
+    if (l->state == LINK_CONNECTING || clock_now_ms() < l->deadline) {
         return false; /* connect.c minds its own limits */
     }
     if (l->state == LINK_ENDING) {

@@ -64,7 +64,7 @@ struct link {
     const struct server *server;
     size_t index;
     enum link_state state;
-    int64_t deadline; /* clock_ms */
+    int64_t deadline; /* clock_now_ms */
     struct connect *connect;
     int fd; /* ours, also while libssh uses it */
     ssh_session session;

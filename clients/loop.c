@@ -70,7 +70,7 @@ loop_new(const struct loop_args *args, struct loop **out, struct error *err)
         return error_errno(err, saved, "signals");
     }
     l->deadline = args->client->deadline_ms > 0
-                      ? clock_ms() + args->client->deadline_ms
+                      ? clock_now_ms() + args->client->deadline_ms
                       : CLOCK_NEVER;
     *out = l;
     return DT_OK;
@@ -120,11 +120,11 @@ take_signals(struct loop *l, enum loop_end *end)
             *end = LOOP_TERMINATED;
             return true;
         }
-        if (clock_ms() < l->interrupt_until) {
+        if (clock_now_ms() < l->interrupt_until) {
             *end = LOOP_INTERRUPTED;
             return true;
         }
-        l->interrupt_until = clock_ms() + TWICE_MS;
+        l->interrupt_until = clock_now_ms() + TWICE_MS;
         /* On a terminal the data would push the statistics away. */
         if (output_is_terminal(l->args.output) && !l->is_held) {
             output_hold(l->args.output);
@@ -147,7 +147,7 @@ next_deadline(const struct loop *l, int64_t limit)
 static bool
 take_time(struct loop *l, int64_t limit, enum loop_end *end)
 {
-    int64_t now = clock_ms();
+    int64_t now = clock_now_ms();
 
     if (now >= l->deadline || now >= limit) {
         *end = LOOP_DEADLINE;
@@ -163,7 +163,7 @@ enum loop_end
 loop_run(struct loop *l, int64_t limit_ms)
 {
     const struct loop_args *a = &l->args;
-    int64_t limit = limit_ms > 0 ? clock_ms() + limit_ms : CLOCK_NEVER;
+    int64_t limit = limit_ms > 0 ? clock_now_ms() + limit_ms : CLOCK_NEVER;
     enum loop_end end = LOOP_DONE;
     uint64_t count;
 
@@ -175,7 +175,7 @@ loop_run(struct loop *l, int64_t limit_ms)
             {.fd = a->extra_fd ? a->extra_fd(a->ctx) : -1, .events = POLLIN},
         };
 
-        poll(p, 4, clock_left(next_deadline(l, limit)));
+        poll(p, 4, clock_poll_ms(next_deadline(l, limit)));
         if (p[0].revents && take_signals(l, &end)) {
             break;
         }

@@ -37,7 +37,7 @@ struct pool {
     atomic_size_t nr_connected, nr_establishing;
     /* The question; the lock covers what both threads touch. */
     pthread_mutex_t lock;
-    int64_t ask_at; /* clock_ms; CLOCK_NEVER: nobody is unknown */
+    int64_t ask_at; /* clock_now_ms; CLOCK_NEVER: nobody is unknown */
     struct pool_host *asked;
     size_t nr_asked; /* 0: no question is open */
     int answer;      /* enum pool_answer; 0: none yet */
@@ -172,7 +172,7 @@ step(struct pool *p, struct link *l)
     if (l->state == LINK_OVER) {
         tell_end(p, l);
     } else if (l->state == LINK_ASKING && p->ask_at == CLOCK_NEVER) {
-        p->ask_at = clock_ms() + ASK_MS;
+        p->ask_at = clock_now_ms() + ASK_MS;
     }
     return more;
 }
@@ -210,7 +210,7 @@ open_question(struct pool *p)
 
     if (p->ask_at == CLOCK_NEVER ||
         ((atomic_load(&p->nr_establishing) || p->queue_len) &&
-         clock_ms() < p->ask_at)) {
+         clock_now_ms() < p->ask_at)) {
         return;
     }
     pthread_mutex_lock(&p->lock);
@@ -303,7 +303,7 @@ take_answer(struct pool *p)
     for (size_t i = 0; i < p->nr && p->ask_at == CLOCK_NEVER; i++) {
         if (p->links[i].state == LINK_ASKING &&
             (answer == POOL_NO || answer == POOL_NO_TERMINAL)) {
-            p->ask_at = clock_ms();
+            p->ask_at = clock_now_ms();
         }
     }
 }
@@ -350,7 +350,7 @@ prepare_polls(struct pool *p, bool is_busy)
             next = l->deadline < next ? l->deadline : next;
         }
     }
-    return is_busy ? 0 : clock_left(next);
+    return is_busy ? 0 : clock_poll_ms(next);
 }
 
 /* One round over all links; true: somebody wants another turn at once. busy:
@@ -359,7 +359,7 @@ static bool
 take_turns(struct pool *p, bool *busy, bool is_woken)
 {
     bool any = false;
-    int64_t now = clock_ms();
+    int64_t now = clock_now_ms();
 
     for (size_t i = 0; i < p->nr; i++) {
         struct link *l = &p->links[i];

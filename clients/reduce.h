@@ -64,9 +64,10 @@ void reduce_expect_cancel(struct reduce *r);
 /* How it went at a server, once its frames are over. */
 struct reduce_summary {
     bool has_hello;
-    size_t nr_ended; /* queries whose END came */
-    int status;      /* the first END that was an error, else DT_OK */
-    uint64_t failed; /* sources that were missing, refused or broke off */
+    size_t nr_ended;     /* queries whose END came */
+    int status;          /* the first END that was an error, else DT_OK */
+    uint64_t lines_sent; /* 0: not counted */
+    uint64_t failed;     /* sources that were missing, refused or broke off */
 };
 struct reduce_summary reduce_summary(struct reduce *r, size_t server);
 /* A stage failed here: its status, else DT_OK. */

@@ -186,6 +186,7 @@ exit_status(struct serverless *s, enum loop_end end)
         .stage_status = end == LOOP_DONE ? stage_status(s->stage) : DT_OK,
         .nr_completed = failed ? 0 : 1,
         .nr_failed = failed ? 1 : 0,
+        .lines_sent = sum.lines_sent,
     };
 
     return (int)finish_status(&finish);

@@ -66,6 +66,7 @@ struct servers_run {
     atomic_bool is_stopping;   /* we end it: servers are not to blame */
     size_t nr_over;            /* output thread, then main */
     size_t nr_completed, nr_failed;
+    uint64_t lines_sent;
     size_t last_connected; /* of the statistics */
 };
 
@@ -125,6 +126,7 @@ judge(struct servers_run *r, size_t i)
     struct peer *p = &r->peers[i];
     bool complete = sum.nr_ended == r->c->nr_queries;
 
+    r->lines_sent += sum.lines_sent;
     if (atomic_load(&r->is_stopping)) {
         return complete;
     }
@@ -554,6 +556,7 @@ run_started(struct servers_run *r, struct error *err)
         stage_is_over(r->stage) ? stage_status(r->stage) : DT_OK;
     finish.nr_completed = r->nr_completed;
     finish.nr_failed = r->nr_failed;
+    finish.lines_sent = r->lines_sent;
     loop_free(loop);
     return (int)finish_status(&finish);
 }

@@ -47,13 +47,13 @@ stage_thread(void *arg)
 {
     struct stage *s = arg;
     int64_t next =
-        s->interval_ms ? clock_ms() + s->interval_ms / 2 : CLOCK_NEVER;
+        s->interval_ms ? clock_now_ms() + s->interval_ms / 2 : CLOCK_NEVER;
 
     for (;;) {
         struct pollfd p = {.fd = s->wake_fd, .events = POLLIN};
         uint64_t count;
 
-        if (poll(&p, 1, clock_left(next)) > 0) {
+        if (poll(&p, 1, clock_poll_ms(next)) > 0) {
             (void)!read(s->wake_fd, &count, sizeof(count));
         }
         if (atomic_load(&s->must_leave)) {
@@ -63,8 +63,8 @@ stage_thread(void *arg)
             be_over(s, reduce_finish(s->reduce));
             return NULL;
         }
-        if (clock_ms() >= next) {
-            next = clock_ms() + s->interval_ms;
+        if (clock_now_ms() >= next) {
+            next = clock_now_ms() + s->interval_ms;
             if (reduce_interval(s->reduce) == REDUCE_OVER) {
                 be_over(s, DT_ERR_CANCELLED);
                 return NULL;

@@ -60,3 +60,6 @@ assert_eq "profiling" text \
     "$(run_client dcat --profile --cpuprofile --memprofile --profiledir x \
         --pprof :1 --plain --quiet --noColor --no-auth-key f 2> err)"
 assert_contains err 'pprof'
+assert_contains err '^PROFILE\|dcat\|elapsed=.*\|bytes=5'
+ls x/dcat_cpu_*.txt x/dcat_mem_*.txt > out
+assert_eq "profile files" 2 "$(wc -l < out)"

@@ -208,10 +208,12 @@ on_event(void *ctx)
 {
     struct servers_run *r = ctx;
 
-    if (stage_is_over(r->stage) || atomic_load(&r->is_over)) {
+    if (stage_is_over(r->stage)) {
         return true;
     }
-    if (atomic_load(&r->is_input_over)) {
+    /* Also when a stage had enough, which is then finished, or failed, which
+     * is then told. */
+    if (atomic_load(&r->is_input_over) || atomic_load(&r->is_over)) {
         stage_finish(r->stage);
     }
     trust_look(r->trust);
@@ -557,6 +559,9 @@ run_started(struct servers_run *r, struct error *err)
     finish.nr_completed = r->nr_completed;
     finish.nr_failed = r->nr_failed;
     finish.lines_sent = r->lines_sent;
+    if (atomic_load(&r->is_over) && finish.stage_status == DT_OK) {
+        finish.nr_completed++; /* what the servers had was more than enough */
+    }
     loop_free(loop);
     return (int)finish_status(&finish);
 }

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# A crash in any hook ends that one query: the client names plugin, hook and
+# signal, its status is 1, the server logs it, and nobody else notices.
+. ./functions.sh
+. "$top_srcdir/tests/trouble.sh"
+start_troubled_server
+
+# crash HOW SIGNAL STAGE HOOK
+crash()
+{
+    run_trouble 1 "$1" "$4" "$3"
+    assert_contains trouble.err "plugin trouble (crashed in $4: $2|died of $2 in $4)"
+}
+
+for way in serverless-turbo serverless-normal ssh-turbo ssh-normal; do
+    set_way "$way"
+    for hook in start feed finish drain close; do
+        crash crash SIGSEGV map "$hook"
+        crash abort SIGABRT map "$hook"
+        crash crash SIGSEGV reduce "$hook"
+    done
+    crash overflow SIGSEGV map feed
+    crash division SIGFPE map feed
+done
+for hook in start feed finish drain close; do
+    assert_contains server.log "plugin trouble died of SIGSEGV in $hook"
+done
+check_nothing_is_left

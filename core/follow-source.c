@@ -1,0 +1,695 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One path that is followed, and the files behind it.
+ */
+#include "follow-source.h"
+
+#include "cleanup.h"
+#include "source-open.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+struct follow_source *
+follow_source_new(struct follow *f, const struct source_target *t)
+{
+    struct follow_source *s = calloc(1, sizeof(*s));
+    const char *slash = strrchr(t->path, '/');
+    CLEANUP_FREE char *folder =
+        slash == t->path ? strdup("/")
+        : slash          ? strndup(t->path, (size_t)(slash - t->path))
+                         : strdup(".");
+
+    if (!s || !folder || !(s->path = strdup(t->path)) ||
+        !(s->name = strdup(t->name)) ||
+        !(s->dir = follow_dir_ref(&f->events, folder))) {
+        follow_source_free(f, s);
+        return NULL;
+    }
+    s->id = f->next_id++;
+    s->base = s->path + (slash ? slash + 1 - t->path : 0);
+    s->is_literal = t->is_literal;
+    s->is_initial = !f->is_started;
+    s->is_dirty = s->needs_check = true;
+    s->seen_ns = f->began_ns; /* when it was not there */
+    for (size_t i = 0; i < f->args.nr_resume; i++) {
+        if (!strcmp(f->resume[i].path, s->path)) {
+            s->resume = &f->resume[i];
+        }
+    }
+    return s;
+}
+
+static void
+drop_file(struct follow *f, struct follow_file *file)
+{
+    follow_events_remove(&f->events, file);
+    follow_file_free(file);
+}
+
+static void
+drop_list(struct follow *f, struct follow_file *file)
+{
+    while (file) {
+        struct follow_file *next = file->next;
+
+        drop_file(f, file);
+        file = next;
+    }
+}
+
+void
+follow_source_free(struct follow *f, struct follow_source *s)
+{
+    if (!s) {
+        return;
+    }
+    drop_list(f, s->first);
+    drop_list(f, s->late);
+    follow_dir_unref(&f->events, s->dir);
+    free(s->path);
+    free(s->name);
+    free(s);
+}
+
+/* ---- files that come and go ---- */
+
+static bool
+is_file(const struct follow_file *file, const struct stat *st)
+{
+    return file->ino == st->st_ino && file->dev == st->st_dev;
+}
+
+struct follow_file *
+follow_find_file(const struct follow *f, uint64_t dev, uint64_t ino)
+{
+    for (size_t i = 0; i < f->nr_sources; i++) {
+        struct follow_file *lists[] = {f->sources[i]->first,
+                                       f->sources[i]->late};
+
+        for (size_t l = 0; l < 2; l++) {
+            for (struct follow_file *o = lists[l]; o; o = o->next) {
+                if (o->ino == ino && o->dev == dev) {
+                    return o;
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct follow_done *
+follow_find_done(const struct follow *f, const struct follow_file *file)
+{
+    const struct follow_done *found = NULL;
+    size_t nr = f->nr_done < FOLLOW_NR_DONE ? f->nr_done : FOLLOW_NR_DONE;
+
+    for (size_t i = 1; i <= nr && !found; i++) { /* the latest first */
+        const struct follow_done *d =
+            &f->done[(f->nr_done - i) % FOLLOW_NR_DONE];
+
+        if (d->ino == file->ino && d->dev == file->dev) {
+            found = d;
+        }
+    }
+    /* An inode number is soon used again, by quite another file. */
+    return found && found->offset <= file->size &&
+                   follow_file_has_fingerprint(file, found->fingerprint)
+               ? found
+               : NULL;
+}
+
+/* Remembers how far it was read, and closes it. */
+static void
+finish_file(struct follow *f, struct follow_file *file)
+{
+    struct follow_done *d = &f->done[f->nr_done % FOLLOW_NR_DONE];
+    struct stat st;
+
+    if (fstat(file->fd, &st) == 0 && st.st_nlink > 0) {
+        follow_file_fingerprint(file);
+        d->dev = file->dev;
+        d->ino = file->ino;
+        d->offset = file->offset;
+        memcpy(d->fingerprint, file->fingerprint, sizeof(d->fingerprint));
+        f->nr_done++;
+    }
+    drop_file(f, file);
+}
+
+static uint64_t
+unread(struct follow_file *file)
+{
+    follow_file_look(file);
+    return file->size > file->offset ? file->size - file->offset : 0;
+}
+
+static struct follow_file *
+take_first(struct follow_source *s)
+{
+    struct follow_file *file = s->first;
+
+    s->first = file->next;
+    if (!s->first) {
+        s->last = NULL;
+    }
+    file->next = NULL;
+    return file;
+}
+
+/* The oldest file is at its end and another one follows. */
+static void
+retire_first(struct follow *f, struct follow_source *s)
+{
+    struct follow_file *file = take_first(s);
+
+    if (f->args.late_ms < 0) {
+        finish_file(f, file);
+        return;
+    }
+    file->quiet_since_ms = follow_now_ms();
+    file->next = s->late;
+    s->late = file;
+}
+
+void
+follow_source_trim(struct follow *f, struct follow_source *s)
+{
+    uint64_t held = 0;
+    size_t nr = 0;
+
+    for (size_t i = 0; i < f->nr_sources; i++) {
+        struct follow_file *file = f->sources[i]->first;
+
+        for (; file && file->next; file = file->next) {
+            held += unread(file);
+            nr += f->sources[i] == s;
+        }
+    }
+    while (s->first && s->first->next &&
+           (nr > FOLLOW_MAX_FILES ||
+            (f->args.max_held_bytes && held > f->args.max_held_bytes))) {
+        struct follow_file *file = take_first(s);
+        uint64_t bytes = unread(file);
+
+        follow_say(f, FOLLOW_NOTE,
+                   "%" PRIu64 " bytes in %s given up: rotated, and too much "
+                   "waits to be read",
+                   bytes, s->path);
+        file->offset = file->size;
+        held -= bytes;
+        nr--;
+        finish_file(f, file);
+    }
+}
+
+void
+follow_source_insert(struct follow *f, struct follow_source *s,
+                     struct follow_file *file, struct follow_file *before)
+{
+    struct follow_file **at = &s->first;
+    char why[160];
+
+    while (*at != before) {
+        at = &(*at)->next;
+    }
+    file->next = before;
+    *at = file;
+    file->source = s;
+    if (!before) {
+        follow_say(f, FOLLOW_LOG, "%s|Another file|inode|%" PRIu64, s->path,
+                   file->ino);
+        s->last = file;
+    }
+    s->is_dirty = s->had_file = true;
+    s->is_dead = false;
+    if (follow_events_add(&f->events, file, why, sizeof(why)) != DT_OK) {
+        follow_say(f, FOLLOW_NOTE,
+                   "%s: %s; it and further files are looked at ten times a "
+                   "second instead",
+                   s->path, why);
+    }
+}
+
+/* ---- what the path stands for ---- */
+
+/* Another source may have the file because it was renamed from there: then
+ * that one gives out its lines, and this one goes on where it ends. */
+static bool
+is_held_elsewhere(const struct follow *f, const struct follow_source *s,
+                  const struct stat *st)
+{
+    for (size_t i = 0; i < f->nr_sources; i++) {
+        const struct follow_source *o = f->sources[i];
+        struct stat now;
+
+        for (const struct follow_file *file = o->late; file && o != s;
+             file = file->next) {
+            if (is_file(file, st)) {
+                return true;
+            }
+        }
+        for (const struct follow_file *file = o->first; file && o != s;
+             file = file->next) {
+            if (is_file(file, st)) { /* or it has two names */
+                return file != o->last || stat(o->path, &now) < 0 ||
+                       !is_file(file, &now);
+            }
+        }
+    }
+    return false;
+}
+
+/* Says once that the file cannot be read. `is_lasting`: it would be the same
+ * the next time, until somebody changes the file. */
+static void
+refuse(struct follow *f, struct follow_source *s, const struct stat *st,
+       bool is_lasting, const char *reason)
+{
+    if (s->state != SOURCE_REFUSED) {
+        follow_say(f, FOLLOW_NOTE,
+                   "Unable to read file(s), check server logs|%s", s->path);
+    }
+    if (s->state != SOURCE_REFUSED || is_lasting) {
+        follow_say(f, FOLLOW_LOG, "%s|%s|%s", s->path, s->name, reason);
+    }
+    s->state = SOURCE_REFUSED;
+    s->refused = is_lasting ? *st : (struct stat){0};
+}
+
+/* Copies have to be queued before other files come behind. */
+static void
+check_truncation(struct follow *f, struct follow_source *s,
+                 struct follow_file *file)
+{
+    bool was_pending = file->is_truncated;
+    struct follow_file **at = &s->first;
+
+    if (!follow_file_look_for_truncation(file)) {
+        return;
+    }
+    while (*at != file) {
+        at = &(*at)->next;
+    }
+    if (follow_insert_copy(f, s, file) && !was_pending) {
+        file->is_truncated = false; /* nothing is lost, the copy has it */
+    } else if (*at != file) {
+        follow_file_move_truncation(*at, file);
+    }
+}
+
+static void
+set_start(struct follow *f, struct follow_source *s, struct follow_file *file)
+{
+    const struct follow_done *done = follow_find_done(f, file);
+    int status = DT_OK;
+
+    if (s->resume) {
+        follow_resume_source(f, s, file);
+    } else if (done) {
+        status = follow_file_seek(file, done->offset);
+    } else if (s->had_file || (s->is_literal && !s->is_initial)) {
+        if (s->last) {
+            check_truncation(f, s, s->last);
+        }
+        follow_push_between(f, s, file);
+    } else if (s->is_initial && !f->args.from_start) {
+        status = f->args.last_lines
+                     ? follow_file_seek_lines(file, f->args.last_lines)
+                     : follow_file_seek_end(file);
+    }
+    if (status != DT_OK) { /* it shrank this very moment */
+        follow_say(f, FOLLOW_LOG, "%s|%s|read from its start", s->path,
+                   s->name);
+    }
+}
+
+static void
+open_file(struct follow *f, struct follow_source *s, const struct stat *seen)
+{
+    struct error err = ERROR_INIT;
+    struct follow_file *file;
+    struct stat st;
+    int64_t now = follow_clock_ns();
+    int fd = source_open_checked(s->path, f->args.permission, false, &st, &err);
+
+    if (fd < 0) {
+        refuse(f, s, seen, fd == DT_ERR_ACCES || fd == DT_ERR_INVAL, err.text);
+        return;
+    }
+    file = follow_file_new(fd, &st);
+    if (!file) {
+        close(fd);
+        refuse(f, s, seen, false, "out of memory");
+        return;
+    }
+    if (follow_find_file(f, file->dev, file->ino) && !is_file(file, seen)) {
+        follow_file_free(file); /* replaced just now: look once more */
+        s->needs_check = s->is_dirty = true;
+        return;
+    }
+    if (follow_file_is_compressed(file)) {
+        refuse(f, s, &st, true, "compressed files cannot be followed");
+        follow_file_free(file);
+        return;
+    }
+    s->state = SOURCE_OPEN;
+    set_start(f, s, file);
+    follow_source_insert(f, s, file, NULL);
+    follow_source_trim(f, s);
+    s->seen_ns = now;
+}
+
+/* A rotated file that has come back to its name goes on as the present one. */
+static bool
+promote_late(struct follow_source *s, const struct stat *st)
+{
+    struct follow_file **at = &s->late;
+    struct follow_file *file;
+
+    while (*at && !is_file(*at, st)) {
+        at = &(*at)->next;
+    }
+    file = *at;
+    if (!file) {
+        return false;
+    }
+    *at = file->next;
+    file->next = NULL;
+    file->has_successor = false;
+    file->rest_since_ms = 0;
+    if (s->last) {
+        s->last->next = file;
+    } else {
+        s->first = file;
+    }
+    s->last = file;
+    return true;
+}
+
+static void
+note_missing(struct follow *f, struct follow_source *s)
+{
+    int64_t now = follow_now_ms();
+
+    if (s->missing_since_ms == 0) {
+        s->missing_since_ms = now;
+        follow_dir_refresh(&f->events, s->dir);
+    } else if (s->state == SOURCE_OPEN && s->is_literal &&
+               now - s->missing_since_ms >= 1000) {
+        s->state = SOURCE_MISSING;
+        follow_say(f, FOLLOW_NOTE, "%s: no such file now, waiting for it",
+                   s->path);
+    }
+    s->is_dirty = true;
+}
+
+void
+follow_source_check(struct follow *f, struct follow_source *s)
+{
+    struct stat st;
+    int64_t now = follow_clock_ns();
+
+    s->needs_check = false;
+    if (stat(s->path, &st) < 0) {
+        if (errno == ENOENT || errno == ENOTDIR) {
+            note_missing(f, s);
+        }
+        return;
+    }
+    s->missing_since_ms = 0;
+    if (s->state == SOURCE_MISSING) {
+        s->state = SOURCE_OPEN;
+    }
+    for (struct follow_file *file = s->first; file; file = file->next) {
+        if (is_file(file, &st)) {
+            check_truncation(f, s, file);
+            s->seen_ns = now;
+            return;
+        }
+    }
+    if (promote_late(s, &st)) {
+        return;
+    }
+    if (s->state == SOURCE_REFUSED && s->refused.st_ino == st.st_ino &&
+        s->refused.st_dev == st.st_dev &&
+        s->refused.st_ctim.tv_sec == st.st_ctim.tv_sec &&
+        s->refused.st_ctim.tv_nsec == st.st_ctim.tv_nsec) {
+        return;
+    }
+    if (!is_held_elsewhere(f, s, &st)) {
+        follow_dir_refresh(&f->events, s->dir);
+        open_file(f, s, &st);
+    }
+}
+
+/* ---- giving out ---- */
+
+static void
+fill_event(struct follow_event *ev, enum follow_kind kind,
+           const struct follow_source *s, const struct follow_file *file)
+{
+    *ev = (struct follow_event){.kind = kind,
+                                .source = s->id,
+                                .generation = file->generation,
+                                .name = s->name,
+                                .path = s->path,
+                                .dev = file->dev,
+                                .ino = file->ino,
+                                .fingerprint = file->fingerprint,
+                                .offset = file->offset};
+}
+
+static bool
+announce(struct follow_source *s, struct follow_file *file,
+         struct follow_event *ev)
+{
+    if (file->is_announced) {
+        return false;
+    }
+    if (!file->is_begun) {
+        file->is_begun = true;
+        file->generation = s->nr_generations++;
+    }
+    follow_file_fingerprint(file);
+    file->is_announced = true;
+    file->announced_len = file->head_len;
+    fill_event(ev, FOLLOW_SOURCE, s, file);
+    return true;
+}
+
+/* The lines' event, and what follows from their having been read. */
+static int
+give_lines(const struct follow_source *s, struct follow_file *file,
+           const struct follow_lines *lines, struct follow_event *ev)
+{
+    fill_event(ev, FOLLOW_DATA, s, file);
+    ev->data = lines->data;
+    ev->len = lines->len;
+    ev->offset = lines->offset;
+    ev->flags = lines->flags;
+    if (file->announced_len == 0 || (file->announced_len < FOLLOW_HEAD_BYTES &&
+                                     file->offset >= FOLLOW_HEAD_BYTES)) {
+        follow_file_fingerprint(file);
+        file->is_announced = file->head_len == file->announced_len;
+    }
+    return DT_OK;
+}
+
+static int
+after_truncation(struct follow *f, struct follow_source *s,
+                 struct follow_file *file, const struct follow_lines *rest,
+                 struct follow_event *ev)
+{
+    uint64_t lost = file->lost;
+
+    fill_event(ev, FOLLOW_DATA, s, file);
+    if (follow_insert_copy(f, s, file)) {
+        return DT_AGAIN; /* the rest is in the copy too */
+    }
+    if (lost) {
+        follow_say(f, FOLLOW_NOTE,
+                   "%s was truncated: at least %" PRIu64 " bytes that were not "
+                   "read yet are lost",
+                   s->path, lost);
+    } else {
+        follow_say(f, FOLLOW_NOTE,
+                   "%s was truncated: what was written just before may be lost",
+                   s->path);
+    }
+    ev->data = rest->data;
+    ev->len = rest->len;
+    ev->offset = rest->offset;
+    ev->flags = rest->flags;
+    return rest->len ? DT_OK : DT_AGAIN;
+}
+
+/* Reading failed: it is opened anew, and goes on where it was. */
+static void
+note_failure(struct follow *f, struct follow_source *s, int saved_errno)
+{
+    char reason[128];
+
+    refuse(f, s, &(struct stat){0}, false,
+           strerror_r(saved_errno, reason, sizeof(reason)));
+}
+
+/* One read of a file. DT_OK: an event; DT_STOP: nothing complete now;
+ * DT_AGAIN: call again; DT_ERR_IO. */
+static int
+read_file(struct follow *f, struct follow_source *s, struct follow_file *file,
+          bool is_final, char *buffer, size_t cap, struct follow_event *ev)
+{
+    struct follow_lines lines;
+
+    switch (follow_file_read(file, buffer, cap, f->args.max_line, is_final,
+                             &lines)) {
+    case FILE_LINES:
+        return lines.len ? give_lines(s, file, &lines, ev) : DT_AGAIN;
+    case FILE_HOLE:
+        follow_say(f, FOLLOW_NOTE,
+                   "%s: %zu NUL bytes at byte %" PRIu64 " passed over", s->path,
+                   lines.len, lines.offset);
+        return DT_AGAIN;
+    case FILE_BUSY:
+        f->is_busy = true;
+        return DT_AGAIN;
+    case FILE_TRUNCATED:
+        return after_truncation(f, s, file, &lines, ev);
+    case FILE_FAILED:
+        note_failure(f, s, errno);
+        return DT_ERR_IO;
+    case FILE_END:
+        break;
+    }
+    return DT_STOP;
+}
+
+/* Whether one of the files behind it has bytes: then the writer has moved on,
+ * and what it wrote to this one before can be seen by now. */
+static bool
+is_followed(struct follow_file *file)
+{
+    for (file = file->next; file; file = file->next) {
+        if (follow_file_look(file) && file->size > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The path is gone for long, and so is the file, or it is another source's. */
+static bool
+is_abandoned(const struct follow *f, const struct follow_source *s,
+             const struct follow_file *file)
+{
+    struct stat st;
+
+    return s->missing_since_ms && f->args.late_ms >= 0 &&
+           follow_now_ms() - s->missing_since_ms >= f->args.late_ms &&
+           (!s->is_literal || (fstat(file->fd, &st) == 0 && st.st_nlink == 0));
+}
+
+/* The first file has nothing complete. DT_STOP: it is the one to wait for;
+ * DT_AGAIN: look again; DT_OK: an event; DT_ERR_IO. */
+static int
+end_first(struct follow *f, struct follow_source *s, char *buffer, size_t cap,
+          struct follow_event *ev)
+{
+    struct follow_file *file = s->first;
+    bool is_followed_now = is_followed(file);
+    int status;
+
+    if (!is_followed_now && !is_abandoned(f, s, file)) {
+        return DT_STOP;
+    }
+    if (is_followed_now && !file->has_successor) {
+        file->has_successor = true; /* read once more after having seen that */
+        return DT_AGAIN;
+    }
+    if (unread(file) > 0) {
+        int64_t now = follow_now_ms();
+
+        if (file->rest_since_ms == 0) {
+            file->rest_since_ms = now;
+        }
+        if (now - file->rest_since_ms < f->args.rest_ms) {
+            return DT_STOP;
+        }
+        status = read_file(f, s, file, true, buffer, cap, ev);
+        if (status != DT_STOP) {
+            return status;
+        }
+    }
+    retire_first(f, s);
+    if (!s->first && !s->is_literal) {
+        s->is_dead = true;
+    }
+    return DT_AGAIN;
+}
+
+/* Late lines of rotated files. */
+static int
+step_late(struct follow *f, struct follow_source *s, char *buffer, size_t cap,
+          struct follow_event *ev)
+{
+    int64_t now = follow_now_ms();
+    struct follow_file **at = &s->late;
+
+    while (*at) {
+        struct follow_file *file = *at;
+        bool is_over = now - file->quiet_since_ms >= f->args.late_ms;
+        int status = DT_STOP;
+
+        if (is_over || unread(file) > 0) {
+            status = read_file(f, s, file, is_over, buffer, cap, ev);
+        }
+        if (status == DT_OK || status == DT_AGAIN) {
+            file->quiet_since_ms = now;
+            return status;
+        }
+        if (is_over || status < 0) {
+            *at = file->next;
+            finish_file(f, file);
+        } else {
+            at = &file->next;
+        }
+    }
+    return DT_STOP;
+}
+
+int
+follow_source_step(struct follow *f, struct follow_source *s, char *buffer,
+                   size_t cap, struct follow_event *ev)
+{
+    int status;
+
+    if (s->needs_check) {
+        follow_source_check(f, s);
+    }
+    if (f->texts) {
+        return DT_AGAIN; /* texts come before what follows from them */
+    }
+    if (s->first) {
+        if (announce(s, s->first, ev)) {
+            return DT_OK;
+        }
+        status = read_file(f, s, s->first, false, buffer, cap, ev);
+        if (status == DT_STOP) {
+            status = end_first(f, s, buffer, cap, ev);
+        }
+        if (status < 0) {
+            finish_file(f, take_first(s));
+            s->is_dirty = false; /* the timer tries again */
+            return DT_STOP;
+        }
+        if (status != DT_STOP) {
+            return status;
+        }
+    }
+    status = step_late(f, s, buffer, cap, ev);
+    if (status == DT_STOP) {
+        s->is_dirty = s->needs_check;
+    }
+    return status;
+}

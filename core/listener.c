@@ -323,7 +323,7 @@ reload(struct listener *l)
     use_settings(l);
     log_info(l->args->log,
              "reloaded|new sessions get the new settings; address, port, host "
-             "keys and algorithms stay until a restart");
+             "keys, algorithms and logging stay until a restart");
 }
 
 /* The first request to stop drains, a second one ends at once. */

@@ -255,7 +255,8 @@ act_login(struct session *s)
 {
     struct relay *r = &s->relay;
 
-    if (s->is_stopping && !s->login.is_done) {
+    if (s->is_stopping &&
+        (!s->login.is_done || (s->worker_ended && !s->is_attached))) {
         hang_up(s, "the server is shutting down");
     } else if (s->login.nr_refused >= LOGIN_MAX_REFUSED) {
         hang_up(s, "too many authentication failures");

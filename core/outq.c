@@ -415,7 +415,8 @@ outq_poll_events(struct outq *q)
     short events;
 
     pthread_mutex_lock(&q->lock);
-    events = q->kept.len && !q->busy && q->failed == DT_OK ? POLLOUT : 0;
+    /* While somebody writes, what is kept back is his. */
+    events = !q->busy && q->kept.len && q->failed == DT_OK ? POLLOUT : 0;
     pthread_mutex_unlock(&q->lock);
     return events;
 }

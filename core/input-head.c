@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first line of a source, for plugins that meet its blocks out of order
- * (struct dt_source.head).
+ * The first line of a source that is not blank, for plugins that meet its
+ * blocks out of order (struct dt_source.head).
  */
 #include "input-head.h"
 
@@ -9,12 +9,19 @@
 
 #define USUAL 4096u /* bytes that hold most first lines */
 
-/* Takes the line at the start of the bytes; false: they do not hold it. */
+/* Takes the first line that is not blank; false: the bytes do not hold it. */
 static bool
 keep(struct input *in, const char *data, size_t len, bool is_all)
 {
-    const char *nl = memchr(data, '\n', len);
+    const char *start = data, *end = data + len, *nl;
 
+    for (const char *p = data; p < end && strchr(" \t\r\n", *p) && *p; p++) {
+        start = *p == '\n' ? p + 1 : start;
+    }
+    in->head_offset = (uint64_t)(start - data);
+    data = start;
+    len = (size_t)(end - start);
+    nl = memchr(data, '\n', len);
     if (!nl && !is_all) {
         return false;
     }

@@ -575,6 +575,7 @@ inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
     out->host = ins->a.env->host;
     out->head = in->head;
     out->head_len = in->head_len;
+    out->head_offset = in->head_offset;
     return DT_OK;
 }
 

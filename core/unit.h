@@ -42,6 +42,7 @@ struct input {
     bool has_head; /* it was looked for; under the lock of the inputs */
     char *head;    /* the first line; NULL: not known */
     size_t head_len;
+    uint64_t head_offset;
 };
 
 /* One unit. Zero it before the first inputs_next. `mem` is the thread's block

@@ -167,11 +167,12 @@ struct dt_source {
                          docs/architecture.md */
     const char *path; /* as expanded from the user's glob; "" at the client */
     const char *host; /* short name of the server that has it */
-    /* The first line without its newline, where blocks may be fed of which
+    /* The first line that is not blank, without its newline, where blocks may be fed of which
      * none is DT_BLOCK_FIRST: a file cut into slices, or followed from its
      * end. NULL: not known. Lives as long as the query. */
     const char *head;
     size_t head_len;
+    uint64_t head_offset; /* of the head in the source, as block.offset */
 };
 
 /* One instance's way to the host; made by the host, never by a plugin. */

@@ -138,13 +138,14 @@ take_header(struct logformat *f, struct csv_source *s, struct str line)
 }
 
 int
-csv_head(struct logformat *f, const struct dt_block *b, struct str *head)
+csv_head(struct logformat *f, struct csv_source *s, const struct dt_block *b,
+         struct str *head)
 {
     struct dt_source source;
 
     head->p = NULL;
-    if (b->offset == 0) {
-        return DT_OK; /* the header comes in this block */
+    if (b->offset == 0 || (s->has_begun && b->offset == s->next_offset)) {
+        return DT_OK; /* the header comes in this block or a later one */
     }
     if (dt_source(f->query, b->source, &source) < 0 || !source.head) {
         /* When following without a known header the first new line is taken,
@@ -153,7 +154,9 @@ csv_head(struct logformat *f, const struct dt_block *b, struct str *head)
     }
     head->p = source.head;
     head->n = source.head_len;
-    return DT_OK;
+    s->has_head = true;
+    s->head_offset = source.head_offset;
+    return logformat_trim(*head).n ? DT_OK : DT_ERR_LIMIT;
 }
 
 static int
@@ -187,6 +190,10 @@ csv_line(struct logformat *f, const struct dt_block *b, struct csv_source *s,
     }
     if (!s->has_header) {
         return take_header(f, s, raw);
+    }
+    if (s->has_head &&
+        b->offset + (uint64_t)(raw.p - b->data) == s->head_offset) {
+        return DT_OK;
     }
     if (nr + 1 > s->nr_headings) {
         f->stats.rejects[REJECT_CELLS]++;
@@ -252,7 +259,7 @@ csv_feed(struct logformat *f, const struct dt_block *b)
         csv_source_restart(s);
     }
     if (!s->has_header && b->len) {
-        status = csv_head(f, b, &head);
+        status = csv_head(f, s, b, &head);
         if (status == DT_OK && head.p) {
             status = take_header(f, s, head);
         }
@@ -260,6 +267,7 @@ csv_feed(struct logformat *f, const struct dt_block *b)
     if (status == DT_OK) {
         status = csv_lines(f, b, s);
     }
+    s->next_offset = b->offset + b->len;
     if (b->flags & DT_BLOCK_LAST) {
         csv_source_end(&csv->sources, b->source);
     }
@@ -270,6 +278,9 @@ void
 csv_source_restart(struct csv_source *s)
 {
     s->has_header = false;
+    s->has_begun = true;
+    s->has_head = false;
+    s->next_offset = 0;
     s->nr = 0;
     s->nr_headings = 0;
     s->open.len = 0;

@@ -15,6 +15,10 @@ struct csv_column {
 struct csv_source {
     uint32_t id;
     bool has_header;
+    bool has_begun;       /* it was fed here from its start … */
+    uint64_t next_offset; /* … without a gap up to here */
+    bool has_head;        /* the header is the host's: its line is at … */
+    uint64_t head_offset;
     uint32_t nr_headings;
     struct csv_column *columns; /* the needed ones */
     uint32_t nr;
@@ -43,6 +47,7 @@ struct str csv_without_bom(struct str line);
 /* The first line of the source, for a block that does not begin it. DT_OK (p
  * is NULL when the header is still to come), or DT_ERR_LIMIT: the host does
  * not know it, as it is longer than 64 KiB. */
-int csv_head(struct logformat *f, const struct dt_block *b, struct str *head);
+int csv_head(struct logformat *f, struct csv_source *s,
+             const struct dt_block *b, struct str *head);
 
 #endif

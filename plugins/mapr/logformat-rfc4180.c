@@ -300,7 +300,7 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
         csv_source_restart(s);
     }
     if (!s->has_header && !s->open.len && b->len) {
-        status = csv_head(f, b, &head);
+        status = csv_head(f, s, b, &head);
         if (status == DT_OK && head.p) {
             status = take_records(f, b, s, head, 0, true, &rest);
         }
@@ -314,6 +314,7 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
     if (status == DT_OK && !s->open.failed) {
         status = take_block(f, b, s, data, base, at_eof);
     }
+    s->next_offset = b->offset + b->len;
     if (at_eof) {
         csv_source_end(&q->sources, b->source);
     }

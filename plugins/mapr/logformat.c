@@ -85,7 +85,7 @@ open_select(struct logformat *f, char *err, size_t err_size)
     if (pattern.failed) {
         return DT_ERR_NOMEM;
     }
-    if (!strstr(pattern.data, "(?:")) {
+    if (!memmem(pattern.data, pattern.len, "(?:", 3)) {
         f->select = SELECT_LITERAL;
         text_puts(&f->needle, "|MAPREDUCE:");
         text_str(&f->needle, table);

@@ -237,6 +237,10 @@ source(struct dt_query *q, uint32_t id, struct dt_source *out)
     s.path = m->role == DT_ROLE_MAP ? m->sources[id - 1].name : "";
     s.host = m->sources[id - 1].host ? m->sources[id - 1].host : "mockhost";
     s.head = m->sources[id - 1].data;
+    while (*s.head == '\n') {
+        s.head++;
+        s.head_offset++;
+    }
     s.head_len = strcspn(s.head, "\n");
     memcpy(out, &s, out->size < sizeof(s) ? out->size : sizeof(s));
     return DT_OK;

@@ -148,6 +148,10 @@ const struct config_row config_rows[] = {
         "How long a client that does not read may keep a read slot, in "
         "milliseconds; 0: for ever.",
         RANGE(0, DAY_MS, 600000)),
+    ROW("Server.FollowHeldMiB", CONFIG_INT, server.follow_held_mib,
+        "How many MiB of rotated files that were not read yet a followed "
+        "query may hold open; 0: no limit.",
+        RANGE(0, 1048576, 1024)),
     ROW("Server.ReadGlobRetryIntervalMs", CONFIG_INT,
         server.read_glob_retry_interval_ms,
         "How often followed globs are looked at again, in milliseconds.",

@@ -69,6 +69,7 @@ struct config_server {
     int login_grace_ms;    /* ours, default 10000 */
     int keepalive_seconds; /* ours, default 15 */
     int shutdown_grace_ms; /* ours, default 5000 */
+    int follow_held_mib;   /* ours: rotated files not read yet; 0: no limit */
     int slot_hold_ms;      /* ours: how long a client that does not read
                               may keep a read slot; 0: for ever */
     int read_glob_retry_interval_ms;

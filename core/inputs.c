@@ -14,12 +14,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define SLICES_FROM (1024u * 1024u) /* smaller files are one unit */
 
 struct inputs {
     struct inputs_args a;
     _Atomic bool is_stopping;
+    int stop_fd; /* eventfd, readable once stopping */
     struct source_targets targets;
     /* by the holder of the turn */
     size_t next_target;
@@ -32,8 +35,7 @@ struct inputs {
     struct input **all; /* by id - 1, for lookups */
     size_t nr_all, cap_all;
     struct query_end count;
-    unsigned nr_slots;   /* held */
-    unsigned nr_yielded; /* of open sources, given to others for now */
+    struct holding holding;
 };
 
 #define NOTE(ins, ...) \
@@ -48,6 +50,9 @@ inputs_new(const struct inputs_args *args)
 
     if (ins) {
         ins->a = *args;
+        holding_init(&ins->holding, &args->env->slots, args->spec->follow,
+                     args->cancel);
+        ins->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         pthread_mutex_init(&ins->lock, NULL);
         pthread_cond_init(&ins->turn, NULL);
     }
@@ -76,6 +81,10 @@ inputs_free(struct inputs *ins)
     }
     free(ins->all);
     source_targets_fini(&ins->targets);
+    holding_fini(&ins->holding);
+    if (ins->stop_fd >= 0) {
+        close(ins->stop_fd);
+    }
     pthread_cond_destroy(&ins->turn);
     pthread_mutex_destroy(&ins->lock);
     free(ins);
@@ -162,15 +171,12 @@ inputs_expand(struct inputs *ins, struct error *err)
 
 /* ---- opening and closing ---- */
 
-/* Tells the client the number and name of a source. */
-static int
-announce(struct inputs *ins, const struct input *in)
+int
+inputs_announce(struct inputs *ins, const struct input *in,
+                const struct source_desc *desc)
 {
-    const struct source_desc desc = {.name = in->target.name,
-                                     .name_len = strlen(in->target.name),
-                                     .generation = 1};
     struct buf json = {0};
-    int rc = source_desc_format(&desc, &json);
+    int rc = source_desc_format(desc, &json);
 
     if (rc == DT_OK) {
         const struct wire_frame f = {.type = WIRE_S_SOURCE,
@@ -229,85 +235,10 @@ begin_input(struct inputs *ins, struct source_target *target,
     in->target = *target;
     *target = (struct source_target){0}; /* moved */
     ins->current = in;
-    return announce(ins, in);
-}
-
-static int
-take_slot(struct inputs *ins)
-{
-    const struct slots *slots = &ins->a.env->slots;
-    int rc =
-        slots->take ? slots->take(slots->ctx, false, ins->a.cancel) : DT_OK;
-
-    if (rc == DT_OK) {
-        pthread_mutex_lock(&ins->lock);
-        ins->nr_slots++;
-        pthread_mutex_unlock(&ins->lock);
-    }
-    return rc;
-}
-
-static void
-give_slots(struct inputs *ins, unsigned nr)
-{
-    const struct slots *slots = &ins->a.env->slots;
-
-    for (; slots->give && nr > 0; nr--) {
-        slots->give(slots->ctx, false);
-    }
-}
-
-/* Gives one back, unless others have it already. */
-static void
-give_slot(struct inputs *ins)
-{
-    unsigned nr = 0;
-
-    pthread_mutex_lock(&ins->lock);
-    if (ins->nr_yielded > 0) {
-        ins->nr_yielded--;
-    } else {
-        ins->nr_slots--;
-        nr = 1;
-    }
-    pthread_mutex_unlock(&ins->lock);
-    give_slots(ins, nr);
-}
-
-void
-inputs_yield_slots(struct inputs *ins)
-{
-    unsigned nr;
-
-    pthread_mutex_lock(&ins->lock);
-    nr = ins->nr_slots;
-    ins->nr_slots = 0;
-    ins->nr_yielded += nr;
-    pthread_mutex_unlock(&ins->lock);
-    give_slots(ins, nr);
-}
-
-void
-inputs_regain_slots(struct inputs *ins)
-{
-    unsigned nr;
-
-    do {
-        if (take_slot(ins) != DT_OK) {
-            return; /* cancelled: its sources close without slots */
-        }
-        pthread_mutex_lock(&ins->lock);
-        nr = ins->nr_yielded;
-        if (nr > 0) {
-            ins->nr_yielded--;
-        } else {
-            ins->nr_slots--; /* one too many: all were closed meanwhile */
-        }
-        pthread_mutex_unlock(&ins->lock);
-    } while (nr > 1);
-    if (nr == 0) {
-        give_slots(ins, 1);
-    }
+    const struct source_desc desc = {.name = in->target.name,
+                                     .name_len = strlen(in->target.name),
+                                     .generation = 1};
+    return inputs_announce(ins, in, &desc);
 }
 
 static void
@@ -345,7 +276,7 @@ open_next(struct inputs *ins)
         struct source_target *t = &ins->targets.v[ins->next_target++];
         struct source *source = NULL;
         struct error err = ERROR_INIT;
-        int rc = take_slot(ins);
+        int rc = holding_take(&ins->holding);
 
         if (rc != DT_OK) {
             return rc;
@@ -354,11 +285,11 @@ open_next(struct inputs *ins)
         if (rc == DT_OK) {
             rc = begin_input(ins, t, source);
             if (!ins->current) {
-                give_slot(ins);
+                holding_give(&ins->holding);
             }
             return rc;
         }
-        give_slot(ins);
+        holding_give(&ins->holding);
         refuse_target(ins, t, rc, &err);
     }
     return DT_STOP;
@@ -385,7 +316,7 @@ end_input(struct inputs *ins, struct input *in)
     source_close(in->source);
     in->source = NULL;
     buf_fini(&in->carry);
-    give_slot(ins);
+    holding_give(&ins->holding);
 }
 
 /* ---- units ---- */
@@ -518,6 +449,7 @@ void
 inputs_stop(struct inputs *ins)
 {
     atomic_store(&ins->is_stopping, true);
+    eventfd_write(ins->stop_fd, 1);
     pthread_mutex_lock(&ins->lock);
     for (size_t i = 0; i < ins->nr_all; i++) {
         atomic_store(&ins->all[i]->is_stopped, true);
@@ -577,6 +509,56 @@ inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
     out->head_len = in->head_len;
     out->head_offset = in->head_offset;
     return DT_OK;
+}
+
+struct input *
+inputs_add_followed(struct inputs *ins, const char *name, const char *path)
+{
+    struct input *in = calloc(1, sizeof(*in));
+    int rc = DT_ERR_NOMEM;
+
+    if (!in) {
+        return NULL;
+    }
+    in->target.name = strdup(name);
+    in->target.path = strdup(path);
+    if (in->target.name && in->target.path) {
+        pthread_mutex_lock(&ins->lock);
+        rc = list_input_locked(ins, in);
+        ins->count.sources += rc == DT_OK;
+        pthread_mutex_unlock(&ins->lock);
+    }
+    if (rc != DT_OK) {
+        input_free(in);
+        return NULL;
+    }
+    return in;
+}
+
+void
+inputs_count_bytes(struct inputs *ins, size_t len)
+{
+    pthread_mutex_lock(&ins->lock);
+    ins->count.bytes_read += len;
+    pthread_mutex_unlock(&ins->lock);
+}
+
+bool
+inputs_is_stopping(struct inputs *ins)
+{
+    return atomic_load(&ins->is_stopping);
+}
+
+int
+inputs_stop_fd(const struct inputs *ins)
+{
+    return ins->stop_fd;
+}
+
+struct holding *
+inputs_holding(struct inputs *ins)
+{
+    return &ins->holding;
 }
 
 void

@@ -10,6 +10,7 @@
 #ifndef CORE_INPUTS_H
 #define CORE_INPUTS_H
 
+#include "holding.h"
 #include "unit.h"
 
 struct inputs;
@@ -31,13 +32,23 @@ int inputs_expand(struct inputs *ins, struct error *err);
 int inputs_next(struct inputs *ins, struct unit *u);
 /* Gives a unit back (its memory stays for the next). */
 void inputs_release(struct inputs *ins, struct unit *u);
-/* While the client reads nothing, others may have the slots of this query; to
- * go on it waits for them again. By the thread that writes. */
-void inputs_yield_slots(struct inputs *ins);
-void inputs_regain_slots(struct inputs *ins);
+/* The read slots of the query. */
+struct holding *inputs_holding(struct inputs *ins);
 
 /* No further units: inputs_next says DT_STOP. Any thread. */
 void inputs_stop(struct inputs *ins);
+bool inputs_is_stopping(struct inputs *ins);
+/* Readable once inputs_stop was called. */
+int inputs_stop_fd(const struct inputs *ins);
+
+/* Following: lists a source that the follow engine reads; NULL: no memory. */
+struct input *inputs_add_followed(struct inputs *ins, const char *name,
+                                  const char *path);
+/* Tells the client the number and name of a source, and its present file. */
+int inputs_announce(struct inputs *ins, const struct input *in,
+                    const struct source_desc *desc);
+void inputs_count_bytes(struct inputs *ins, size_t len);
+
 /* Wakes threads that wait for their turn, so that they look at the cancel. */
 void inputs_interrupt(struct inputs *ins);
 

@@ -20,7 +20,8 @@ struct lane {
     struct instance *instance;
     struct unit unit;
     bool is_first_run;
-    bool is_closing; /* inside close: output is refused */
+    uint32_t generation;  /* which file of a followed source is fed */
+    bool is_closing;      /* inside close: output is refused */
     struct packer packer; /* what was emitted, on its way */
     struct buf slack;     /* a partial on its way to combine */
 };
@@ -87,7 +88,7 @@ host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
         .query = l->sh->spec->id,
         .source = lines->source,
         .flags = is_ended ? 0 : lines->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT),
-        .generation = 1,
+        .generation = l->generation,
         .first_line = l->sh->is_numbered ? lines->first_line : 0,
         .nr_lines = (uint32_t)nr,
         .offset = lines->offset,
@@ -257,6 +258,7 @@ lane_new(struct lane_shared *sh, enum dt_role role, struct lane **out)
     l->base.host = &lane_host;
     l->sh = sh;
     l->role = role;
+    l->generation = 1;
     packer_init(&l->packer, sh->env->out, sh->order, sh->cancel);
     rc = instance_start(sh->plugin, role, &l->base, &l->instance);
     if (rc != DT_OK) {
@@ -373,6 +375,12 @@ lane_feed_last(struct lane *l, const struct unit *u)
     int rc = instance_feed(l->instance, &b);
 
     return rc == DT_STOP ? DT_OK : rc;
+}
+
+void
+lane_set_generation(struct lane *l, uint32_t generation)
+{
+    l->generation = generation;
 }
 
 int

@@ -50,6 +50,8 @@ int lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
 uint64_t lane_count_run(struct lane *l, const struct unit *u);
 /* Feeds the empty block that ends a source. */
 int lane_feed_last(struct lane *l, const struct unit *u);
+/* Following: which file of the source is fed from now on. */
+void lane_set_generation(struct lane *l, uint32_t generation);
 /* The unit whose runs are fed from now on; its output goes out at the end. */
 int lane_begin_unit(struct lane *l, const struct unit *u);
 int lane_end_unit(struct lane *l);

@@ -4,6 +4,8 @@
  */
 #include "normal.h"
 
+#include "queue.h"
+
 #include <stdlib.h>
 
 #define QUEUE_LEN 4u
@@ -17,44 +19,13 @@ struct entry {
     struct unit unit; /* with memory of its own */
 };
 
-struct queue {
+struct normal {
     struct lane_shared *sh;
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
+    struct queue queue;
     struct entry ring[QUEUE_LEN];
-    uint64_t head, tail; /* taken, put */
-    bool is_closed;      /* the reader is at its end … */
-    int status;          /* … with this */
-    bool is_abandoned;   /* the plugin wants no more */
 };
 
 /* ---- the reader's side ---- */
-
-/* The entry to fill; NULL when nobody will take it. */
-static struct entry *
-queue_room(struct queue *q)
-{
-    struct entry *e = NULL;
-
-    pthread_mutex_lock(&q->lock);
-    while (q->tail - q->head == QUEUE_LEN && !q->is_abandoned) {
-        pthread_cond_wait(&q->moved, &q->lock);
-    }
-    if (!q->is_abandoned) {
-        e = &q->ring[q->tail % QUEUE_LEN];
-    }
-    pthread_mutex_unlock(&q->lock);
-    return e;
-}
-
-static void
-queue_put(struct queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    q->tail++;
-    pthread_cond_broadcast(&q->moved);
-    pthread_mutex_unlock(&q->lock);
-}
 
 /* Copies all but the memory. */
 static void
@@ -66,21 +37,22 @@ copy_unit(struct unit *to, const struct unit *from)
     to->mem = mem;
 }
 
-/* Queues the runs of a unit and its end. */
+/* Queues the runs of a unit and its end, which gives the unit back. */
 static int
-queue_unit(struct queue *q, struct unit *u)
+queue_unit(struct normal *n, struct unit *u)
 {
-    const struct inputs_args *args = inputs_args(q->sh->inputs);
+    const struct inputs_args *args = inputs_args(n->sh->inputs);
     bool is_begin = true;
+    size_t place;
     struct entry *e;
     int rc;
 
     while ((rc = unit_next_run(args, u)) == DT_OK) {
-        e = queue_room(q);
-        if (!e) {
-            rc = DT_ERR_CANCELLED;
+        rc = queue_room(&n->queue, true, &place);
+        if (rc != DT_OK) {
             break;
         }
+        e = &n->ring[place];
         e->kind = ENTRY_RUN;
         e->is_begin = is_begin;
         is_begin = false;
@@ -89,79 +61,46 @@ queue_unit(struct queue *q, struct unit *u)
         if (rc != DT_OK) {
             break;
         }
-        queue_put(q);
+        queue_put(&n->queue);
     }
-    e = rc == DT_STOP ? queue_room(q) : NULL;
-    if (!e) {
-        inputs_release(q->sh->inputs, u);
-        return rc == DT_STOP ? DT_ERR_CANCELLED : rc;
+    if (rc == DT_STOP) {
+        rc = queue_room(&n->queue, true, &place);
     }
+    if (rc != DT_OK) {
+        inputs_release(n->sh->inputs, u);
+        return rc;
+    }
+    e = &n->ring[place];
     e->kind = ENTRY_END;
     e->is_begin = is_begin;
-    copy_unit(&e->unit, u); /* the taker gives the unit back */
+    copy_unit(&e->unit, u);
     u->input = NULL;
-    queue_put(q);
+    queue_put(&n->queue);
     return DT_OK;
 }
 
 static void *
 reader_main(void *arg)
 {
-    struct queue *q = arg;
+    struct normal *n = arg;
     struct unit u = {0};
     int rc;
 
-    while ((rc = inputs_next(q->sh->inputs, &u)) == DT_OK) {
-        rc = queue_unit(q, &u);
+    while ((rc = inputs_next(n->sh->inputs, &u)) == DT_OK) {
+        rc = queue_unit(n, &u);
         if (rc != DT_OK) {
             break;
         }
     }
     unit_fini(&u);
-    pthread_mutex_lock(&q->lock);
-    q->is_closed = true;
-    q->status = rc == DT_STOP ? DT_OK : rc;
-    pthread_cond_broadcast(&q->moved);
-    pthread_mutex_unlock(&q->lock);
+    queue_close(&n->queue, rc == DT_STOP ? DT_OK : rc);
     return NULL;
 }
 
 /* ---- the plugin's side ---- */
 
-/* The next entry; NULL at the end. Shows what was given out before it waits:
- * the source may be a pipe on which nothing comes for long. */
-static struct entry *
-queue_take(struct queue *q, struct lane *l)
-{
-    struct entry *e = NULL;
-
-    pthread_mutex_lock(&q->lock);
-    if (q->tail == q->head && !q->is_closed) {
-        pthread_mutex_unlock(&q->lock);
-        lane_show(l);
-        pthread_mutex_lock(&q->lock);
-    }
-    while (q->tail == q->head && !q->is_closed) {
-        pthread_cond_wait(&q->moved, &q->lock);
-    }
-    if (q->tail != q->head) {
-        e = &q->ring[q->head % QUEUE_LEN];
-    }
-    pthread_mutex_unlock(&q->lock);
-    return e;
-}
-
-static void
-queue_drop(struct queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    q->head++;
-    pthread_cond_broadcast(&q->moved);
-    pthread_mutex_unlock(&q->lock);
-}
-
 static int
-feed_entry(struct queue *q, struct lane *l, struct entry *e, uint64_t *next)
+feed_entry(struct normal *n, struct lane *l, struct entry *e, uint64_t *next)
 {
     struct unit *u = &e->unit;
     int rc = DT_OK, end;
@@ -169,7 +108,7 @@ feed_entry(struct queue *q, struct lane *l, struct entry *e, uint64_t *next)
     if (e->is_begin) {
         rc = lane_begin_unit(l, u);
         if (u->is_first) {
-            *next = q->sh->is_numbered ? 1 : 0;
+            *next = n->sh->is_numbered ? 1 : 0;
         }
     }
     if (e->kind == ENTRY_RUN) {
@@ -185,77 +124,84 @@ feed_entry(struct queue *q, struct lane *l, struct entry *e, uint64_t *next)
         rc = lane_feed_last(l, u);
     }
     end = lane_end_unit(l);
-    inputs_release(q->sh->inputs, u);
+    inputs_release(n->sh->inputs, u);
     return rc == DT_OK ? end : rc;
 }
 
-/* Tells the reader to stop, and gives back what it had queued. */
-static void
-abandon(struct queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    q->is_abandoned = true;
-    pthread_cond_broadcast(&q->moved);
-    pthread_mutex_unlock(&q->lock);
-}
-
+/* The next entry. Shows what was given out before it waits: the source may be
+ * a pipe on which nothing comes for long. */
 static int
-feed_all(struct queue *q, struct lane *l)
+take(struct normal *n, struct lane *l, size_t *place)
 {
-    struct entry *e;
-    uint64_t next = 0;
-    int rc = DT_OK;
+    int rc = queue_take(&n->queue, 0, place);
 
-    while (rc == DT_OK && (e = queue_take(q, l))) {
-        rc = feed_entry(q, l, e, &next);
-        queue_drop(q);
+    if (rc == DT_AGAIN) {
+        rc = lane_show(l);
+        if (rc == DT_OK) {
+            rc = queue_take(&n->queue, -1, place);
+        }
     }
     return rc;
 }
 
-/* Units whose end was queued but not taken. */
-static void
-release_queued(struct queue *q)
+static int
+feed_all(struct normal *n, struct lane *l)
 {
-    for (; q->head != q->tail; q->head++) {
-        struct entry *e = &q->ring[q->head % QUEUE_LEN];
+    uint64_t next = 0;
+    size_t place;
+    int rc;
 
-        if (e->kind == ENTRY_END) {
-            inputs_release(q->sh->inputs, &e->unit);
+    while ((rc = take(n, l, &place)) == DT_OK) {
+        rc = feed_entry(n, l, &n->ring[place], &next);
+        queue_drop(&n->queue);
+        if (rc != DT_OK) {
+            return rc;
         }
+    }
+    return rc == DT_STOP ? n->queue.status : rc;
+}
+
+/* Units whose end was queued but not taken; the reader is gone. */
+static void
+release_queued(struct normal *n)
+{
+    size_t place;
+
+    while (queue_take(&n->queue, 0, &place) == DT_OK) {
+        if (n->ring[place].kind == ENTRY_END) {
+            inputs_release(n->sh->inputs, &n->ring[place].unit);
+        }
+        queue_drop(&n->queue);
     }
 }
 
 int
 normal_run(struct lane *l, struct lane_shared *shared)
 {
-    struct queue *q = calloc(1, sizeof(*q));
+    struct normal *n = calloc(1, sizeof(*n));
     pthread_t reader;
     int rc;
 
-    if (!q) {
+    if (!n || queue_init(&n->queue, QUEUE_LEN) != DT_OK) {
+        free(n);
         return DT_ERR_NOMEM;
     }
-    q->sh = shared;
-    pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->moved, NULL);
-    if (pthread_create(&reader, NULL, reader_main, q) != 0) {
+    n->sh = shared;
+    if (pthread_create(&reader, NULL, reader_main, n) != 0) {
         rc = lane_fail(shared, DT_ERR_LIMIT, "cannot start a thread");
     } else {
-        rc = feed_all(q, l);
+        rc = feed_all(n, l);
         if (rc != DT_OK) {
             lane_fail(shared, rc, dt_strerror(rc));
         }
-        abandon(q);
+        queue_abandon(&n->queue);
         pthread_join(reader, NULL);
-        release_queued(q);
-        rc = rc == DT_OK ? q->status : rc;
+        release_queued(n);
     }
     for (size_t i = 0; i < QUEUE_LEN; i++) {
-        unit_fini(&q->ring[i].unit);
+        unit_fini(&n->ring[i].unit);
     }
-    pthread_cond_destroy(&q->moved);
-    pthread_mutex_destroy(&q->lock);
-    free(q);
+    queue_fini(&n->queue);
+    free(n);
     return rc;
 }

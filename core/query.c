@@ -8,6 +8,7 @@
 #include "query.h"
 
 #include "config.h"
+#include "following.h"
 #include "lane.h"
 #include "normal.h"
 
@@ -204,6 +205,30 @@ helper_main(void *arg)
     return NULL;
 }
 
+/* Standard input ends by itself, and is read as by the other commands. */
+static bool
+is_following(const struct query *q)
+{
+    const char *first = q->spec.files.v[0];
+
+    return q->spec.follow && !(q->env.is_serverless && q->spec.files.nr == 1 &&
+                               (strcmp(first, "-") == 0 || *first == '\0'));
+}
+
+/* One slot a followed query, for as long as it runs. */
+static int
+run_following(struct query *q)
+{
+    struct holding *h = inputs_holding(q->shared.inputs);
+    int rc = holding_take(h);
+
+    if (rc == DT_OK) {
+        rc = following_run(q->lanes[0], &q->shared);
+        holding_give(h);
+    }
+    return rc;
+}
+
 /* Runs the lanes side by side, the first in this thread. */
 static int
 run_lanes(struct query *q)
@@ -211,6 +236,9 @@ run_lanes(struct query *q)
     struct helper helpers[MAX_THREADS];
     int nr = 0, rc = DT_OK;
 
+    if (is_following(q)) {
+        return run_following(q);
+    }
     if (!q->is_turbo) {
         return normal_run(q->lanes[0], &q->shared);
     }
@@ -269,7 +297,7 @@ run(struct query *q)
     struct error err = ERROR_INIT;
     int rc;
 
-    rc = inputs_expand(q->shared.inputs, &err);
+    rc = is_following(q) ? DT_OK : inputs_expand(q->shared.inputs, &err);
     if (rc != DT_OK) {
         return lane_fail(&q->shared, rc, err.text);
     }
@@ -404,9 +432,9 @@ on_hold(void *ctx, bool is_held)
     struct query *q = ctx;
 
     if (is_held) {
-        inputs_yield_slots(q->shared.inputs);
+        holding_yield(inputs_holding(q->shared.inputs));
     } else {
-        inputs_regain_slots(q->shared.inputs);
+        holding_regain(inputs_holding(q->shared.inputs));
     }
 }
 

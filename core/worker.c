@@ -8,6 +8,7 @@
 #include "worker.h"
 
 #include "broker.h"
+#include "clock.h"
 #include "config.h"
 #include "permission.h"
 #include "query.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_BYTES (64u * 1024u)
@@ -46,15 +46,6 @@ struct worker {
     int64_t cancel_at_ms; /* draining: when readers are cancelled; 0: none */
     int64_t leave_at_ms;  /* when a query that does not end is left behind */
 };
-
-static int64_t
-now_ms(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 static void
 log_line(void *ctx, enum dt_log_level level, const char *text)
@@ -93,7 +84,8 @@ cancel_all(struct worker *w, enum cancel_why why)
         query_cancel(j->query, why);
     }
     if (w->leave_at_ms == 0) {
-        w->leave_at_ms = now_ms() + w->a->config->server.shutdown_grace_ms;
+        w->leave_at_ms =
+            clock_now_ms() + w->a->config->server.shutdown_grace_ms;
     }
 }
 
@@ -170,7 +162,7 @@ begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
         return rc;
     }
     if (spec->timeout_ms > 0) {
-        j->stop_at_ms = now_ms() + spec->timeout_ms;
+        j->stop_at_ms = clock_now_ms() + spec->timeout_ms;
     }
     j->next = w->jobs;
     w->jobs = j;
@@ -346,7 +338,7 @@ begin_drain(struct worker *w, int64_t grace_ms)
 {
     w->is_draining = true;
     w->is_last = true;
-    w->cancel_at_ms = now_ms() + (grace_ms > 0 ? grace_ms : 0);
+    w->cancel_at_ms = clock_now_ms() + (grace_ms > 0 ? grace_ms : 0);
     for (struct job *j = w->jobs; j; j = j->next) {
         query_finish_following(j->query);
     }
@@ -380,7 +372,7 @@ read_broker(struct worker *w, int *broker_fd)
 static int
 check_deadlines(struct worker *w)
 {
-    int64_t now = now_ms(), next = INT64_MAX;
+    int64_t now = clock_now_ms(), next = INT64_MAX;
 
     if (w->cancel_at_ms && now >= w->cancel_at_ms) {
         w->cancel_at_ms = 0;
@@ -415,7 +407,7 @@ check_end(struct worker *w)
     if (w->nr_jobs == 0 && w->is_last && outq_is_idle(w->env.out)) {
         return 1;
     }
-    return w->leave_at_ms && now_ms() >= w->leave_at_ms ? -1 : 0;
+    return w->leave_at_ms && clock_now_ms() >= w->leave_at_ms ? -1 : 0;
 }
 
 static int

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * dtail: follows files of many machines.
+ */
+#include "client.h"
+#include "clock.h"
+#include "selecting.h"
+
+#define DAY_S 86400
+
+struct dtail {
+    struct flags common;
+    struct selecting selecting;
+    int64_t lines;
+    int64_t shutdown_after;
+    int64_t timeout;
+    bool since_start;
+};
+
+#define OWN(name, type, member, def, help)                          \
+    {                                                               \
+        name, type, offsetof(struct dtail, member), def, NULL, help \
+    }
+
+static const struct option_spec options[] = {
+    FLAGS_COMMON,
+    SELECTING_FLAGS(struct dtail),
+    OWN("lines", OPTION_INT, lines, 0, "Begin so many lines before the end"),
+    OWN("shutdownAfter", OPTION_INT, shutdown_after, DAY_S,
+        "End after that many seconds; 0: never"),
+    OWN("since-start", OPTION_BOOL, since_start, 0,
+        "Begin at the first byte of each file"),
+    OWN("timeout", OPTION_INT, timeout, 0,
+        "Collect for that many seconds; 0: no limit"),
+    FLAGS_END};
+
+/* The earlier of both limits ends the program: spec clients 18. */
+static int64_t
+deadline(const struct dtail *o)
+{
+    int64_t seconds = o->shutdown_after > 0 ? o->shutdown_after : 0;
+
+    if (o->timeout > 0 && (seconds == 0 || o->timeout < seconds)) {
+        seconds = o->timeout;
+    }
+    if (seconds > 100 * 365 * (int64_t)DAY_S) {
+        seconds = 0; /* longer than anybody waits: never */
+    }
+    return seconds ? clock_ms() + seconds * 1000 : 0;
+}
+
+static int
+make_queries(struct client *c, struct error *err)
+{
+    const struct dtail *o = c->options;
+    struct query_spec *q = client_add_query(c, "tail", err);
+
+    if (!q) {
+        return err->status;
+    }
+    if (o->lines < 0) {
+        return error_set(err, DT_ERR_INVAL,
+                         "--lines %lld: 0 or more is allowed",
+                         (long long)o->lines);
+    }
+    q->from_start = o->since_start;
+    q->last_lines = o->lines;
+    c->deadline_ms = deadline(o);
+    return selecting_add(&o->selecting, q, err);
+}
+
+static const struct client_command dtail = {
+    .name = "dtail",
+    .options = options,
+    .options_size = sizeof(struct dtail),
+    .flags = CLIENT_FOLLOWS,
+    .make_queries = make_queries,
+};
+
+int
+main(int argc, char **argv)
+{
+    return client_main(&dtail, argc, argv);
+}

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A query over growing files.
+ */
+#include "following.h"
+
+#include "clock.h"
+#include "config.h"
+#include "follow.h"
+#include "queue.h"
+
+#include <bytes.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+
+#define QUEUE_LEN 4u
+
+/* One event on its way, with copies of what it points to. */
+struct entry {
+    enum follow_kind kind;
+    uint32_t source;
+    uint32_t generation;
+    struct source_desc desc;   /* SOURCE */
+    char text[ERROR_TEXT_MAX]; /* NOTE, LOG */
+    struct buf mem;            /* DATA */
+    size_t len;
+    uint32_t flags;
+    uint64_t offset;
+};
+
+/* What is known of a source at the plugin's side. */
+struct place {
+    struct input *input;
+    uint64_t next_line;
+};
+
+struct following {
+    struct lane_shared *sh;
+    struct lane *lane;
+    struct follow *follow;
+    struct queue queue;
+    struct entry ring[QUEUE_LEN];
+    struct place *places; /* by the follow engine's source number */
+    size_t nr_places;
+    size_t nr_stopped;
+    uint64_t seq;
+    int64_t next_drain_ms; /* 0: no intervals */
+};
+
+/* ---- the reader's side ---- */
+
+static int
+copy_event(struct entry *e, const struct follow_event *ev)
+{
+    const struct source_desc d = {.name = (char *)(uintptr_t)ev->name,
+                                  .name_len = ev->name ? strlen(ev->name) : 0,
+                                  .path = (char *)(uintptr_t)ev->path,
+                                  .generation = ev->generation + 1,
+                                  .dev = ev->dev,
+                                  .ino = ev->ino,
+                                  .fingerprint =
+                                      (char *)(uintptr_t)ev->fingerprint,
+                                  .offset = ev->offset};
+
+    e->kind = ev->kind;
+    e->source = ev->source;
+    e->generation = ev->generation + 1;
+    e->len = ev->len;
+    e->flags = ev->flags;
+    e->offset = ev->offset;
+    if (ev->kind == FOLLOW_SOURCE) {
+        source_desc_fini(&e->desc);
+        return source_desc_copy(&e->desc, &d);
+    }
+    if (ev->kind == FOLLOW_NOTE || ev->kind == FOLLOW_LOG) {
+        snprintf(e->text, sizeof(e->text), "%s", ev->text);
+    }
+    return DT_OK;
+}
+
+/* Waits until the files, the queue or somebody's wish to end say something.
+ * DT_STOP: it is time to end. */
+static int
+wait_for_more(struct following *f, bool is_full)
+{
+    struct pollfd p[4] = {
+        {.fd = follow_fd(f->follow), .events = POLLIN},
+        {.fd = f->sh->cancel->fd, .events = POLLIN},
+        {.fd = inputs_stop_fd(f->sh->inputs), .events = POLLIN},
+        {.fd = is_full ? queue_room_fd(&f->queue) : -1, .events = POLLIN},
+    };
+    struct error err = ERROR_INIT;
+    eventfd_t ignored;
+
+    if (poll(p, 4, -1) < 0) {
+        return errno == EINTR ? DT_OK : DT_ERR_IO;
+    }
+    if (p[1].revents || p[2].revents) {
+        return DT_STOP;
+    }
+    if (p[3].revents) {
+        eventfd_read(queue_room_fd(&f->queue), &ignored);
+    }
+    /* rotations are noticed also while nobody takes the lines */
+    return is_full && p[0].revents ? follow_watch(f->follow, &err) : DT_OK;
+}
+
+static int
+read_event(struct following *f, struct entry *e, size_t cap, struct error *err)
+{
+    struct follow_event ev;
+    int rc;
+
+    if (e->mem.cap < cap + BYTES_SLACK) {
+        if (buf_reserve(&e->mem, cap + BYTES_SLACK) != DT_OK) {
+            return DT_ERR_NOMEM;
+        }
+        memset(e->mem.data + cap, 0, BYTES_SLACK);
+    }
+    rc = follow_next(f->follow, e->mem.data, cap, &ev, err);
+    if (rc == DT_OK && ev.kind == FOLLOW_DATA && ev.data != e->mem.data) {
+        memmove(e->mem.data, ev.data, ev.len);
+    }
+    return rc == DT_OK ? copy_event(e, &ev) : rc;
+}
+
+static int
+read_all(struct following *f, struct error *err)
+{
+    size_t max = (size_t)f->sh->env->config->server.max_line_length;
+    size_t cap = follow_min_cap(max);
+    size_t place;
+    int rc;
+
+    if (cap < INPUTS_SLICE) {
+        cap = INPUTS_SLICE;
+    }
+    for (;;) {
+        rc = queue_room(&f->queue, false, &place);
+        if (rc == DT_AGAIN) {
+            rc = wait_for_more(f, true);
+        } else if (rc == DT_OK) {
+            rc = read_event(f, &f->ring[place], cap, err);
+            if (rc == DT_OK) {
+                queue_put(&f->queue);
+            } else if (rc == DT_AGAIN) {
+                rc = wait_for_more(f, false);
+            }
+        }
+        if (rc != DT_OK) {
+            return rc == DT_STOP ? DT_OK : rc;
+        }
+        if (inputs_is_stopping(f->sh->inputs)) {
+            return DT_OK;
+        }
+    }
+}
+
+static void *
+reader_main(void *arg)
+{
+    struct following *f = arg;
+    struct error err = ERROR_INIT;
+    int rc = read_all(f, &err);
+
+    if (rc != DT_OK && rc != DT_ERR_CANCELLED) {
+        lane_fail(f->sh, rc, err.text[0] ? err.text : dt_strerror(rc));
+    }
+    queue_close(&f->queue, rc);
+    return NULL;
+}
+
+/* ---- the plugin's side ---- */
+
+/* Makes room for a source that is new, and tells the client its file. */
+static int
+begin_source(struct following *f, const struct entry *e)
+{
+    struct place *places;
+
+    if (e->source >= f->nr_places) {
+        places = reallocarray(f->places, e->source + 1, sizeof(*places));
+        if (!places) {
+            return DT_ERR_NOMEM;
+        }
+        memset(places + f->nr_places, 0,
+               (e->source + 1 - f->nr_places) * sizeof(*places));
+        f->places = places;
+        f->nr_places = e->source + 1;
+    }
+    places = &f->places[e->source];
+    if (!places->input) {
+        places->input =
+            inputs_add_followed(f->sh->inputs, e->desc.name, e->desc.path);
+        places->next_line = f->sh->is_numbered ? 1 : 0;
+    }
+    return places->input
+               ? inputs_announce(f->sh->inputs, places->input, &e->desc)
+               : DT_ERR_NOMEM;
+}
+
+static int
+feed_data(struct following *f, struct entry *e)
+{
+    struct place *at = e->source < f->nr_places ? &f->places[e->source] : NULL;
+    struct unit u = {.data = e->mem.data,
+                     .len = e->len,
+                     .flags = e->flags,
+                     .offset = e->offset};
+    uint64_t nr;
+    int rc, end;
+
+    if (!at || !at->input) {
+        return DT_ERR_INTERNAL; /* data of a source that was not told */
+    }
+    if (atomic_load(&at->input->is_stopped)) {
+        return DT_OK;
+    }
+    u.input = at->input;
+    u.seq = f->seq++;
+    u.is_first = !at->input->is_begun;
+    at->input->is_begun = true;
+    nr = lane_count_run(f->lane, &u);
+    lane_set_generation(f->lane, e->generation);
+    rc = lane_begin_unit(f->lane, &u);
+    if (rc == DT_OK) {
+        rc = lane_feed_run(f->lane, &u, at->next_line, nr);
+    }
+    at->next_line += nr;
+    end = lane_end_unit(f->lane);
+    f->nr_stopped += atomic_load(&at->input->is_stopped);
+    inputs_count_bytes(f->sh->inputs, e->len);
+    return rc == DT_OK ? end : rc;
+}
+
+static int
+handle(struct following *f, struct entry *e)
+{
+    const struct query_env *env = f->sh->env;
+
+    switch (e->kind) {
+    case FOLLOW_SOURCE:
+        return begin_source(f, e);
+    case FOLLOW_DATA:
+        return feed_data(f, e);
+    case FOLLOW_NOTE:
+        query_note(env, f->sh->spec->id, f->sh->cancel, "%s", e->text);
+        return DT_OK;
+    case FOLLOW_LOG:
+        if (env->log) {
+            env->log(env->log_ctx, DT_LOG_INFO, e->text);
+        }
+        return DT_OK;
+    }
+    return DT_ERR_INTERNAL;
+}
+
+/* Reports what there is when an interval is over. */
+static int
+drain_in_time(struct following *f)
+{
+    int64_t now = clock_now_ms();
+    int rc;
+
+    if (f->next_drain_ms == 0 || now < f->next_drain_ms) {
+        return DT_OK;
+    }
+    f->next_drain_ms = now + f->sh->spec->interval_ms;
+    rc = lane_drain(f->lane, DT_DRAIN_INTERVAL);
+    return rc == DT_OK ? lane_show(f->lane) : rc;
+}
+
+/* The next entry: DT_OK, DT_STOP at the end, DT_AGAIN: an interval is over.
+ * What was given out is shown before it waits. */
+static int
+take(struct following *f, size_t *place)
+{
+    int rc = queue_take(&f->queue, 0, place);
+
+    if (rc == DT_AGAIN) {
+        rc = lane_show(f->lane);
+        if (rc == DT_OK) {
+            rc = queue_take(&f->queue, f->next_drain_ms ? f->next_drain_ms : -1,
+                            place);
+        }
+    }
+    return rc;
+}
+
+static bool
+all_are_stopped(const struct following *f)
+{
+    return f->nr_stopped > 0 && f->nr_stopped == f->nr_places;
+}
+
+static int
+feed_all(struct following *f)
+{
+    size_t place;
+    int rc;
+
+    while (!all_are_stopped(f)) {
+        rc = take(f, &place);
+        if (rc == DT_OK) {
+            rc = handle(f, &f->ring[place]);
+            queue_drop(&f->queue);
+        } else if (rc == DT_STOP) {
+            return f->queue.status;
+        } else if (rc == DT_AGAIN) {
+            rc = DT_OK;
+        }
+        if (rc == DT_OK) {
+            rc = drain_in_time(f);
+        }
+        if (rc != DT_OK) {
+            return rc;
+        }
+    }
+    return DT_OK;
+}
+
+/* Ends every source at the plugin. */
+static int
+feed_ends(struct following *f)
+{
+    int rc = DT_OK;
+
+    for (size_t i = 0; i < f->nr_places && rc == DT_OK; i++) {
+        struct unit u = {.input = f->places[i].input, .seq = f->seq};
+        int end;
+
+        if (!u.input) {
+            continue;
+        }
+        u.is_first = !u.input->is_begun;
+        f->seq++;
+        rc = lane_begin_unit(f->lane, &u);
+        if (rc == DT_OK) {
+            rc = lane_feed_last(f->lane, &u);
+        }
+        end = lane_end_unit(f->lane);
+        rc = rc == DT_OK ? end : rc;
+    }
+    return rc;
+}
+
+/* ---- beginning and end ---- */
+
+static int
+open_follow(struct following *f, struct error *err)
+{
+    const struct query_spec *spec = f->sh->spec;
+    const struct config_server *config = &f->sh->env->config->server;
+    struct follow_resume *resume = calloc(spec->nr_resume + 1, sizeof(*resume));
+    int rc;
+
+    if (!resume) {
+        return DT_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < spec->nr_resume; i++) {
+        const struct source_desc *d = &spec->resume[i];
+
+        resume[i] = (struct follow_resume){
+            .path = d->path,
+            .dev = d->dev,
+            .ino = d->ino,
+            .fingerprint = d->fingerprint ? d->fingerprint : "",
+            .offset = d->offset};
+    }
+    const struct follow_args args = {
+        .patterns = &spec->files,
+        .permission = f->sh->env->permission,
+        .max_targets = (size_t)config->max_glob_targets,
+        .max_line = (size_t)config->max_line_length,
+        .from_start = spec->from_start,
+        .last_lines = (uint64_t)spec->last_lines,
+        .max_held_bytes = (uint64_t)config->follow_held_mib << 20,
+        .resume = resume,
+        .nr_resume = spec->nr_resume,
+        .expand_ms = config->read_glob_retry_interval_ms};
+    rc = follow_new(&args, &f->follow, err);
+    free(resume);
+    return rc;
+}
+
+static int
+run_threads(struct following *f)
+{
+    pthread_t reader;
+    int rc;
+
+    if (f->sh->spec->interval_ms > 0) {
+        /* the first report comes early: spec clients 18 */
+        f->next_drain_ms = clock_now_ms() + f->sh->spec->interval_ms / 2;
+    }
+    if (pthread_create(&reader, NULL, reader_main, f) != 0) {
+        return lane_fail(f->sh, DT_ERR_LIMIT, "cannot start a thread");
+    }
+    rc = feed_all(f);
+    if (rc == DT_OK) {
+        rc = feed_ends(f);
+    }
+    queue_abandon(&f->queue);
+    inputs_stop(f->sh->inputs); /* wakes the reader */
+    pthread_join(reader, NULL);
+    return rc;
+}
+
+int
+following_run(struct lane *l, struct lane_shared *shared)
+{
+    struct following *f = calloc(1, sizeof(*f));
+    struct error err = ERROR_INIT;
+    int rc;
+
+    if (!f || queue_init(&f->queue, QUEUE_LEN) != DT_OK) {
+        free(f);
+        return DT_ERR_NOMEM;
+    }
+    f->sh = shared;
+    f->lane = l;
+    rc = open_follow(f, &err);
+    if (rc == DT_OK) {
+        rc = run_threads(f);
+    }
+    if (rc != DT_OK && rc != DT_ERR_CANCELLED) {
+        lane_fail(shared, rc, err.text[0] ? err.text : dt_strerror(rc));
+    }
+    for (size_t i = 0; i < QUEUE_LEN; i++) {
+        source_desc_fini(&f->ring[i].desc);
+        buf_fini(&f->ring[i].mem);
+    }
+    free(f->places);
+    follow_free(f->follow);
+    queue_fini(&f->queue);
+    free(f);
+    return rc;
+}

@@ -3,7 +3,6 @@
  * dtail: follows files of many machines.
  */
 #include "client.h"
-#include "clock.h"
 #include "selecting.h"
 
 #define DAY_S 86400
@@ -34,9 +33,9 @@ static const struct option_spec options[] = {
         "Collect for that many seconds; 0: no limit"),
     FLAGS_END};
 
-/* The earlier of both limits ends the program: spec clients 18. */
+/* The earlier of both limits ends the program (spec clients 18); 0: none. */
 static int64_t
-deadline(const struct dtail *o)
+limit_ms(const struct dtail *o)
 {
     int64_t seconds = o->shutdown_after > 0 ? o->shutdown_after : 0;
 
@@ -46,7 +45,7 @@ deadline(const struct dtail *o)
     if (seconds > 100 * 365 * (int64_t)DAY_S) {
         seconds = 0; /* longer than anybody waits: never */
     }
-    return seconds ? clock_ms() + seconds * 1000 : 0;
+    return seconds * 1000;
 }
 
 static int
@@ -65,7 +64,7 @@ make_queries(struct client *c, struct error *err)
     }
     q->from_start = o->since_start;
     q->last_lines = o->lines;
-    c->deadline_ms = deadline(o);
+    c->deadline_ms = limit_ms(o);
     return selecting_add(&o->selecting, q, err);
 }
 

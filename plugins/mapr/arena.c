@@ -22,12 +22,12 @@ more_chunks(struct arena *a)
     return true;
 }
 
-/* The first chunk of an arena is small, so that small queries stay small; the
- * memory of a kept chunk was zeroed when it was kept. */
+/* The first chunks of an arena are small, so that small queries stay small;
+ * the memory of a kept chunk was zeroed when it was kept. */
 static bool
 next_chunk(struct arena *a, size_t size)
 {
-    size_t cap = a->nr == 0 ? ARENA_CHUNK / 64 : ARENA_CHUNK;
+    size_t cap = a->nr < 6 ? ARENA_CHUNK >> (6 - a->nr) : ARENA_CHUNK;
     struct arena_chunk *c;
 
     if (a->nr_kept && a->chunks[a->nr].cap >= size) {
@@ -54,6 +54,19 @@ next_chunk(struct arena *a, size_t size)
     a->bytes += cap;
     a->nr++;
     return true;
+}
+
+size_t
+arena_growth(const struct arena *a, size_t size)
+{
+    const struct arena_chunk *c = a->nr ? &a->chunks[a->nr - 1] : NULL;
+
+    if ((c && size <= c->cap - c->used) || a->nr_kept) {
+        return 0;
+    }
+    return size > ARENA_CHUNK ? size
+           : a->nr < 6        ? ARENA_CHUNK >> (6 - a->nr)
+                              : ARENA_CHUNK;
 }
 
 void *

@@ -31,6 +31,8 @@ struct arena {
 
 /* `size` zeroed bytes, aligned to ARENA_UNIT. NULL: out of memory. */
 void *arena_alloc(struct arena *a, size_t size);
+/* About how many bytes the arena would grow to give out `size` more. */
+size_t arena_growth(const struct arena *a, size_t size);
 /* A copy with `slack` zero bytes behind it. NULL: out of memory. */
 char *arena_copy(struct arena *a, const void *data, size_t len, size_t slack);
 /* Forgets all pieces; keeps ordinary chunks, at most `keep` bytes of them. */

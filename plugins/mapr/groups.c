@@ -152,8 +152,8 @@ add_group(struct groups *g, uint32_t tag, const char *key, size_t len)
     uint32_t ref;
     size_t at;
 
-    if (groups_bytes(g) + size > g->budget && g->nr > 0 &&
-        g->records.nr_kept == 0) {
+    if (g->nr > 0 &&
+        groups_bytes(g) + arena_growth(&g->records, size) > g->budget) {
         g->other_rows++;
         return groups_take_other(g);
     }

@@ -81,7 +81,7 @@ score(struct str name, struct str known)
     size_t shorter = a.n < b.n ? a.n : b.n;
     uint32_t d = distance(a, b);
 
-    if (d <= 2 && d < shorter) {
+    if (d <= 2 && 3 * d <= shorter) {
         return d;
     }
     /* One is the other with something in front or behind. */
@@ -100,7 +100,7 @@ hints_near(const struct hints *h, struct str name, struct text *out)
     if (name.n == 0 || name.n > HINTS_MAX_NAME) {
         return false;
     }
-    for (uint32_t want = 0; want <= 3; want++) {
+    for (uint32_t want = 0; want <= 3 && shown == 0; want++) {
         for (uint32_t i = 0; i < h->nr && shown < SHOWN; i++) {
             struct str known = {h->names[i].p, h->names[i].n};
 

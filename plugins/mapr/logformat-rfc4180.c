@@ -157,9 +157,6 @@ take_header(struct logformat *f, struct csv_source *s, const struct quoted *q)
         struct str name = q->cells[i];
         int status;
 
-        if (i == 0) {
-            name = csv_without_bom(name);
-        }
         status = csv_set_heading(f, s, (uint32_t)i, name);
         if (status < 0) {
             return status;
@@ -207,6 +204,9 @@ take_records(struct logformat *f, const struct dt_block *b,
     struct quoted *q = f->state;
     const char *p = data.p, *end = data.p + data.n;
 
+    if (!s->has_header) {
+        p = csv_without_bom(data).p; /* else its quote would not be first */
+    }
     while (p < end) {
         const char *start = p;
         enum cut cut = cut_record(q, &f->run->scratch, &p, end, at_eof);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#define EXACT ((__int128)1 << 53)
 #define LOWEST 1074 /* bit 0 of a wide sum weighs 2^-1074 */
 
 static struct sums_wide *
@@ -219,6 +220,26 @@ decimal_text(const struct sums *s, char *out, bool *negative)
     return whole;
 }
 
+/* The usual case: at most six or nine decimals and a mantissa below 2^53, so
+ * that one division is exactly rounded. */
+static bool
+short_decimal(__int128 v, double *out)
+{
+    static const unsigned decimals[] = {0, 6, 9};
+
+    for (size_t i = 0; i < 3; i++) {
+        __int128 by =
+            (__int128)numbers_pow10[NUMBERS_MAX_DECIMALS - decimals[i]];
+
+        if (v % by == 0 && v / by < EXACT && v / by > -EXACT) {
+            *out =
+                (double)(int64_t)(v / by) / (double)numbers_pow10[decimals[i]];
+            return true;
+        }
+    }
+    return false;
+}
+
 static double
 decimal_value(const struct sums *s)
 {
@@ -226,14 +247,13 @@ decimal_value(const struct sums *s)
     char text[96];
     struct number x;
     bool negative;
+    double value;
 
-    if (up == s->limb[1] && (up == 0 || up == UINT64_MAX)) {
-        __int128 v = (__int128)((unsigned __int128)up << 64 | s->limb[0]);
-        __int128 scale = (__int128)numbers_pow10[NUMBERS_MAX_DECIMALS];
-
-        if (v % scale == 0) {
-            return (double)(int64_t)(v / scale);
-        }
+    if (up == (uint64_t)((int64_t)s->limb[1] >> 63) &&
+        short_decimal(
+            (__int128)((unsigned __int128)s->limb[1] << 64 | s->limb[0]),
+            &value)) {
+        return value;
     }
     decimal_text(s, text, &negative);
     if (numbers_parse(text, strlen(text), &x) != NUMBERS_OK) {

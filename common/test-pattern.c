@@ -88,7 +88,7 @@ test_translation(void **state)
             assert_null(p.regex);
         }
         if (p.literal_len != strlen(literal) ||
-            memcmp(p.literal, literal, p.literal_len) != 0) {
+            (p.literal_len && memcmp(p.literal, literal, p.literal_len) != 0)) {
             fail_msg("%s requires %.*s", source, (int)p.literal_len,
                      (const char *)p.literal);
         }

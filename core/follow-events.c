@@ -7,6 +7,7 @@
 #include "cleanup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/vfs.h>
 
@@ -48,7 +49,16 @@ follow_events_init(struct follow_events *e, bool no_events, char *why,
     }
     e->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if (e->fd < 0) {
-        describe_limit("max_user_instances", why, cap);
+        int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+        if (fd < 0 && errno == EMFILE) { /* EMFILE has two meanings */
+            snprintf(why, cap, "too many open files");
+        } else {
+            describe_limit("max_user_instances", why, cap);
+        }
+        if (fd >= 0) {
+            close(fd);
+        }
     }
 }
 

@@ -90,6 +90,20 @@ void follow_source_check(struct follow *f, struct follow_source *s);
  * DT_AGAIN: nothing yet, but it can go on at once. */
 int follow_source_step(struct follow *f, struct follow_source *s, char *buffer,
                        size_t cap, struct follow_event *ev);
+/* Says once that the file `st` cannot be read. `is_lasting`: it would be the
+ * same the next time, until somebody changes the file. */
+void follow_source_refuse(struct follow *f, struct follow_source *s,
+                          const struct stat *st, bool is_lasting,
+                          const char *reason);
+/* Takes the oldest file out of the queue. */
+struct follow_file *follow_source_take_first(struct follow_source *s);
+/* The oldest file was read to its end and another one follows: it is looked
+ * at for late lines, or closed. */
+void follow_source_retire(struct follow *f, struct follow_source *s);
+/* Remembers how far the file was read, and closes it. */
+void follow_source_close(struct follow *f, struct follow_file *file);
+/* Bytes behind the position, as the file is now. */
+uint64_t follow_source_unread(struct follow_file *file);
 /* Lets go of what takes too much: files, or bytes not read yet. */
 void follow_source_trim(struct follow *f, struct follow_source *s);
 

@@ -90,6 +90,7 @@ read_at(int fd, void *data, size_t len, uint64_t offset)
 
 /* ---- identity ---- */
 
+/* NULs at the end are not counted: they may be space for more. */
 bool
 follow_file_fingerprint(struct follow_file *f)
 {
@@ -100,6 +101,9 @@ follow_file_fingerprint(struct follow_file *f)
         return false;
     }
     n = read_at(f->fd, head, sizeof(head), 0);
+    while (n > 0 && head[n - 1] == '\0') {
+        n--;
+    }
     if (n <= 0 || (size_t)n <= f->head_len ||
         hash_of(head, f->head_len) != f->head_hash) {
         return false; /* another beginning: a truncation, found elsewhere */
@@ -125,6 +129,23 @@ follow_file_has_fingerprint(const struct follow_file *f, const char *text)
            len <= sizeof(head) &&
            read_at(f->fd, head, len, 0) == (ssize_t)len &&
            hash_of(head, len) == hash;
+}
+
+uint64_t
+follow_file_tail_hash(const struct follow_file *f)
+{
+    return hash_of((const unsigned char *)f->tail, f->tail_len);
+}
+
+bool
+follow_file_has_tail(const struct follow_file *f, uint64_t offset,
+                     uint64_t hash)
+{
+    unsigned char tail[FOLLOW_TAIL_BYTES];
+    size_t len = offset < sizeof(tail) ? (size_t)offset : sizeof(tail);
+
+    return read_at(f->fd, tail, len, offset - len) == (ssize_t)len &&
+           hash_of(tail, len) == hash;
 }
 
 bool
@@ -260,26 +281,37 @@ follow_file_seek_lines(struct follow_file *f, uint64_t n)
 
 /* ---- reading ---- */
 
+static size_t
+without_nuls_at_end(const char *data, size_t len)
+{
+    while (len > 0 && data[len - 1] == '\0') {
+        len--;
+    }
+    return len;
+}
+
 /* Keeps the unterminated line. What is too long for that is lost if the file
  * is truncated, and then counted as such. */
 static void
 keep_rest(struct follow_file *f, const char *data, size_t len)
 {
+    len = without_nuls_at_end(data, len);
+    f->rest_len = 0;
     if (len > REST_MAX_BYTES) {
-        f->rest_len = 0;
         return;
     }
     if (len > f->rest_cap) {
         char *rest = realloc(f->rest, len);
 
         if (!rest) {
-            f->rest_len = 0;
             return;
         }
         f->rest = rest;
         f->rest_cap = len;
     }
-    memcpy(f->rest, data, len);
+    if (len) {
+        memcpy(f->rest, data, len);
+    }
     f->rest_len = len;
 }
 
@@ -429,13 +461,15 @@ take_lines(struct follow_file *f, char *buffer, size_t len, size_t max_line,
     size_t take =
         lines_take(buffer, len, max_line + bom, is_final, &out->flags);
 
-    if (take > 0 && (out->flags & DT_BLOCK_CUT)) {
-        size_t text = len;
+    if (out->flags) { /* without a newline: NULs may be space for more */
+        size_t text = without_nuls_at_end(buffer, len);
 
-        while (text > 0 && buffer[text - 1] == '\0') {
-            text--;
+        if (out->flags == DT_BLOCK_CUT) {
+            take = text > max_line ? take : 0;
+        } else {
+            take = text;
+            out->flags = text && buffer[text - 1] != '\n' ? out->flags : 0;
         }
-        take = text > max_line ? take : 0; /* allocated in advance */
     }
     if (take == 0) {
         keep_rest(f, buffer, len);

@@ -66,6 +66,11 @@ int follow_file_seek_lines(struct follow_file *f, uint64_t n);
 bool follow_file_fingerprint(struct follow_file *f);
 /* Whether the file begins with what the text stands for; "" does not say. */
 bool follow_file_has_fingerprint(const struct follow_file *f, const char *text);
+/* The bytes in front of the position; and whether a file has such ones in
+ * front of `offset`. */
+uint64_t follow_file_tail_hash(const struct follow_file *f);
+bool follow_file_has_tail(const struct follow_file *f, uint64_t offset,
+                          uint64_t hash);
 bool follow_file_is_compressed(const struct follow_file *f);
 
 /* Looks at size and time. False: it cannot be examined any more. */

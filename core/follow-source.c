@@ -113,8 +113,8 @@ follow_find_done(const struct follow *f, const struct follow_file *file)
         }
     }
     /* An inode number is soon used again, by quite another file. */
-    return found && found->offset <= file->size &&
-                   follow_file_has_fingerprint(file, found->fingerprint)
+    return found && found->offset > 0 &&
+                   follow_file_has_tail(file, found->offset, found->tail_hash)
                ? found
                : NULL;
 }
@@ -126,11 +126,10 @@ follow_source_close(struct follow *f, struct follow_file *file)
     struct stat st;
 
     if (fstat(file->fd, &st) == 0 && st.st_nlink > 0) {
-        follow_file_fingerprint(file);
         d->dev = file->dev;
         d->ino = file->ino;
         d->offset = file->offset;
-        memcpy(d->fingerprint, file->fingerprint, sizeof(d->fingerprint));
+        d->tail_hash = follow_file_tail_hash(file);
         f->nr_done++;
     }
     drop_file(f, file);
@@ -194,7 +193,7 @@ follow_source_trim(struct follow *f, struct follow_source *s)
                    "%" PRIu64 " bytes in %s given up: rotated, and too much "
                    "waits to be read",
                    bytes, s->path);
-        file->offset = file->size;
+        follow_file_seek(file, file->size); /* as if it had been read */
         held -= bytes;
         nr--;
         follow_source_close(f, file);

@@ -46,7 +46,7 @@ struct follow_text {
 /* A file that is no longer read, and how far it was. */
 struct follow_done {
     uint64_t dev, ino, offset;
-    char fingerprint[FOLLOW_FINGERPRINT_MAX];
+    uint64_t tail_hash; /* of the last bytes that were read */
 };
 
 struct follow {

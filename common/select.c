@@ -284,6 +284,7 @@ match_failed(struct select *s, const struct dt_block *b, int status)
     const char *text = match_error_text(s->state);
     struct dt_source source;
     const char *name = "?";
+    uint64_t line;
 
     if (status == DT_ERR_CANCELLED) {
         return status;
@@ -291,13 +292,14 @@ match_failed(struct select *s, const struct dt_block *b, int status)
     if (dt_source(s->query, b->source, &source) == DT_OK) {
         name = source.name;
     }
-    if (!b->first_line) {
+    line = b->first_line ? b->first_line + bytes_count_newlines(b->data, at)
+                         : dt_line_at(s->query, b->source, b->offset + at);
+    if (line == 0) {
         return dt_error(s->query, status, "%s on %s, the line at byte %llu",
                         text, name, (unsigned long long)(b->offset + at));
     }
     return dt_error(s->query, status, "%s on %s line %llu", text, name,
-                    (unsigned long long)(b->first_line +
-                                         bytes_count_newlines(b->data, at)));
+                    (unsigned long long)line);
 }
 
 /* All runs of the block, neighbours joined. */

@@ -511,6 +511,19 @@ inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
     return DT_OK;
 }
 
+uint64_t
+inputs_line_at(struct inputs *ins, uint32_t id, uint64_t offset)
+{
+    const struct input *in = NULL;
+
+    pthread_mutex_lock(&ins->lock);
+    if (id >= 1 && id <= ins->nr_all) {
+        in = ins->all[id - 1];
+    }
+    pthread_mutex_unlock(&ins->lock);
+    return in ? input_line_at(in, offset) : 0;
+}
+
 struct input *
 inputs_add_followed(struct inputs *ins, const char *name, const char *path)
 {

@@ -55,6 +55,10 @@ void inputs_interrupt(struct inputs *ins);
 /* For dt_source(). DT_OK or DT_ERR_NOENT. */
 int inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out);
 
+/* For dt_line_at(): reads a plain file again up to `offset`; 0: cannot tell.
+ * A unit of the source must be in work. */
+uint64_t inputs_line_at(struct inputs *ins, uint32_t id, uint64_t offset);
+
 /* What was read so far. */
 void inputs_counters(struct inputs *ins, struct query_end *end);
 

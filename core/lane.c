@@ -228,6 +228,12 @@ host_ordered(struct dt_query *q)
     lane_of(q)->sh->is_ordered = true;
 }
 
+static uint64_t
+host_line_at(struct dt_query *q, uint32_t source, uint64_t offset)
+{
+    return inputs_line_at(lane_of(q)->sh->inputs, source, offset);
+}
+
 static const struct dt_host lane_host = {
     .size = sizeof(struct dt_host),
     .emit_lines = host_emit_lines,
@@ -241,6 +247,7 @@ static const struct dt_host lane_host = {
     .source = host_source,
     .role = host_role,
     .ordered = host_ordered,
+    .line_at = host_line_at,
 };
 
 /* ---- making ---- */

@@ -352,3 +352,30 @@ unit_detach(struct unit *u, struct buf *other)
     *other = mine;
     return DT_OK;
 }
+
+uint64_t
+input_line_at(const struct input *in, uint64_t offset)
+{
+    struct error err = ERROR_INIT;
+    struct buf mem = {0};
+    uint64_t line = 1, at = 0;
+
+    if (!in->is_random || !in->source ||
+        mem_reserve(&mem, INPUTS_SLICE) != DT_OK) {
+        return 0;
+    }
+    while (line && at < offset) {
+        size_t want =
+            offset - at < INPUTS_SLICE ? (size_t)(offset - at) : INPUTS_SLICE;
+        ssize_t n = source_pread(in->source, mem.data, want, at, &err);
+
+        if (n <= 0) {
+            line = 0;
+        } else {
+            line += bytes_count_newlines(mem.data, (size_t)n);
+            at += (uint64_t)n;
+        }
+    }
+    buf_fini(&mem);
+    return line;
+}

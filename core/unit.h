@@ -76,6 +76,8 @@ int unit_next_run(const struct inputs_args *a, struct unit *u);
  * with what was in *other. */
 int unit_detach(struct unit *u, struct buf *other);
 void unit_fini(struct unit *u);
+/* The number of the line at an offset of a plain file; 0: cannot tell. */
+uint64_t input_line_at(const struct input *in, uint64_t offset);
 
 /* A note to the user, beside the data (WIRE_S_NOTE). */
 void query_note(const struct query_env *env, uint32_t query,

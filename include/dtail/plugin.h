@@ -167,9 +167,9 @@ struct dt_source {
                          docs/architecture.md */
     const char *path; /* as expanded from the user's glob; "" at the client */
     const char *host; /* short name of the server that has it */
-    /* The first line that is not blank, without its newline, where blocks may be fed of which
-     * none is DT_BLOCK_FIRST: a file cut into slices, or followed from its
-     * end. NULL: not known. Lives as long as the query. */
+    /* The first line that is not blank, without its newline, where blocks may
+     * be fed of which none is DT_BLOCK_FIRST: a file cut into slices, or
+     * followed from its end. NULL: not known. Lives as long as the query. */
     const char *head;
     size_t head_len;
     uint64_t head_offset; /* of the head in the source, as block.offset */
@@ -196,6 +196,7 @@ struct dt_host {
     int (*source)(struct dt_query *q, uint32_t id, struct dt_source *out);
     enum dt_role (*role)(struct dt_query *q);
     void (*ordered)(struct dt_query *q);
+    uint64_t (*line_at)(struct dt_query *q, uint32_t source, uint64_t offset);
 };
 
 /* The hooks of a stage. An instance is one `self`. It is never called from
@@ -405,6 +406,19 @@ static inline void
 dt_ordered(struct dt_query *q)
 {
     q->host->ordered(q);
+}
+
+/* map: the number of the line that begins at `offset` of a source, for a
+ * message about it when lines are not counted (block.first_line is 0). Reads
+ * the source again up to there: for errors only. 0: cannot be told. */
+static inline uint64_t
+dt_line_at(struct dt_query *q, uint32_t source, uint64_t offset)
+{
+    if (q->host->size <= offsetof(struct dt_host, line_at) ||
+        !q->host->line_at) {
+        return 0;
+    }
+    return q->host->line_at(q, source, offset);
 }
 
 /* ---- lines of a block ---- */

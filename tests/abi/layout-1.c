@@ -86,6 +86,7 @@ AT(dt_host, cancelled, 64);
 AT(dt_host, source, 72);
 AT(dt_host, role, 80);
 AT(dt_host, ordered, 88);
+AT(dt_host, line_at, 96);
 AT(dt_stage, size, 0);
 AT(dt_stage, start, 8);
 AT(dt_stage, feed, 16);

@@ -6,6 +6,7 @@
 #include "mapr.h"
 
 #include "hash.h"
+#include "legacy.h"
 #include "notes.h"
 #include "partial.h"
 #include "plot.h"
@@ -22,6 +23,7 @@ enum output {
     OUTPUT_JSON,
     OUTPUT_NDJSON,
     OUTPUT_OUTFILE,
+    OUTPUT_LEGACY, /* for a server that talks to DTail 4 clients */
     OUTPUT_NONE
 };
 
@@ -39,7 +41,7 @@ struct reduce {
     bool has_shown;
     uint64_t shown_hash; /* of what was rendered last */
     char host_name[256];
-    bool is_draining;
+    uint64_t nr_legacy; /* messages of DTail 4 servers */
 };
 
 static void
@@ -56,8 +58,8 @@ reduce_close(void *self)
 static int
 read_output(struct reduce *r)
 {
-    static const char *const names[] = {"table",  "csv",     "json",
-                                        "ndjson", "outfile", "none"};
+    static const char *const names[] = {"table",   "csv",    "json", "ndjson",
+                                        "outfile", "legacy", "none"};
     const char *name = dt_arg(r->host, "output", 0, NULL);
 
     r->output = r->query.q->outfile.p ? OUTPUT_OUTFILE : OUTPUT_TABLE;
@@ -136,7 +138,13 @@ reduce_feed(void *self, const struct dt_block *block)
         return dt_error(r->host, DT_ERR_PROTO,
                         "query: lines came where partial results are expected");
     }
-    status = partial_read(&r->sink, block->data, block->len, err, sizeof(err));
+    if (block->len > strlen(LEGACY_PREFIX) &&
+        memcmp(block->data, LEGACY_PREFIX, strlen(LEGACY_PREFIX)) == 0) {
+        status = legacy_read(&r->sink, block->data, block->len, r->nr_legacy++);
+    } else {
+        status =
+            partial_read(&r->sink, block->data, block->len, err, sizeof(err));
+    }
     if (status < 0) {
         return dt_error(r->host, status, "query: %s",
                         err[0] ? err : dt_strerror(status));
@@ -259,6 +267,20 @@ emit_json(struct reduce *r, const struct result *result, bool lines)
     return status;
 }
 
+/* What came since the last time; old peers add up. */
+static int
+emit_legacy(struct reduce *r)
+{
+    struct text t = {0};
+    int status;
+
+    legacy_write(r->query.plan, &r->sink.groups, &t);
+    status = emit(r, &t);
+    text_fini(&t);
+    groups_reset(&r->sink.groups);
+    return status;
+}
+
 static int
 emit_result(struct reduce *r, bool final)
 {
@@ -268,6 +290,9 @@ emit_result(struct reduce *r, bool final)
     struct result result;
     int status;
 
+    if (r->output == OUTPUT_LEGACY) {
+        return emit_legacy(r);
+    }
     /* A one-shot run appends its final result only (Q33), and gives out one
      * document for other programs. */
     if (r->output == OUTPUT_NONE ||
@@ -295,6 +320,7 @@ emit_result(struct reduce *r, bool final)
     case OUTPUT_OUTFILE:
         status = emit_csv(r, &result, false);
         break;
+    case OUTPUT_LEGACY:
     case OUTPUT_NONE:
         break;
     }

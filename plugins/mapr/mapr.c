@@ -129,7 +129,7 @@ static const struct dt_arg_spec mapr_args[] = {
     {"invert", "yes: lines that the table does not select", 0, 0},
     {"max", "stop after so many selected lines of a source", 0, 0},
     {"budget-mib", "memory of an instance; at most what is configured", 0, 0},
-    {"output", "table, csv, json, ndjson, outfile or none", 0, 0},
+    {"output", "table, csv, json, ndjson, outfile, legacy or none", 0, 0},
     {"plot", "yes: draw the result", 0, 0},
     {"color", "yes: colours", 0, 0},
     {"redraw", "yes: interim results replace each other on a terminal", 0, 0},

@@ -345,8 +345,12 @@ result_make(struct result *r, const struct plan *plan,
         return DT_ERR_NOMEM;
     }
     while ((group = groups_next(groups, &walk)) != NULL) {
-        struct result_row *row = &r->rows[r->nr++];
+        struct result_row *row = &r->rows[r->nr];
 
+        if (group->samples == 0) {
+            continue; /* nothing in it could be used (Q29) */
+        }
+        r->nr++;
         row->group = group;
         row->prefix = key_prefix(groups_key(&plan->layout, group));
         row->number = 0;

@@ -330,7 +330,7 @@ test_rotated_twice_unseen(void **state)
     put("app.log", "1\n");
     wait_for_clock();
     for (int i = 2; i < 5; i++) {
-        char text[8], name[32];
+        char text[16], name[48];
 
         snprintf(name, sizeof(name), "app-2026-11-%02d.log", i);
         assert_int_equal(rename("app.log", name), 0);
@@ -638,7 +638,7 @@ test_held_up_to_a_limit(void **state)
     begin(&r, "log", args);
     read_all(&r);
     for (int i = 1; i <= 4; i++) { /* 8000 bytes each, nobody reads */
-        char name[16];
+        char name[32];
 
         tempdir_write("log", text.data, text.len);
         snprintf(name, sizeof(name), "old%d", i);
@@ -675,7 +675,7 @@ test_nothing_is_lost_while_lagging(void **state)
     begin(&r, "log", args_of());
     look(&r);
     for (int i = 0; i < 20; i++) {
-        char text[16], name[16];
+        char text[32], name[32];
 
         snprintf(text, sizeof(text), "line %d\n", i);
         snprintf(name, sizeof(name), "elsewhere%d", i);
@@ -760,7 +760,7 @@ test_resumed_after_rotations(void **state)
     at = stop_behind_one(fingerprint);
     put("log", "2\n");
     for (int i = 3; i < 6; i++) {
-        char text[16];
+        char text[32];
 
         rename("log.2", "log.3");
         rename("log.1", "log.2");

@@ -31,6 +31,8 @@ struct listener {
     struct connection_shared shared;
     struct connection **conns;
     size_t nr, cap;
+    struct pollfd *polls; /* room for 2 and those of cap connections */
+    size_t *nr_polled;    /* entries of each connection */
     int listen_fd;
     int signal_fd;
     int spare_fd; /* given up to accept, and refuse, when none is left */
@@ -125,6 +127,32 @@ use_settings(struct listener *l)
                      config->server.max_concurrent_tails);
 }
 
+/* For one more connection, with what the next turns need for it. */
+static bool
+make_room(struct listener *l)
+{
+    size_t cap = l->cap ? l->cap * 2 : 16;
+    struct connection **conns;
+    struct pollfd *polls;
+    size_t *nr_polled;
+
+    if (l->nr < l->cap) {
+        return true;
+    }
+    polls =
+        reallocarray(l->polls, 2 + cap * CONNECTION_MAX_POLL, sizeof(*polls));
+    l->polls = polls ? polls : l->polls;
+    nr_polled = reallocarray(l->nr_polled, cap, sizeof(*nr_polled));
+    l->nr_polled = nr_polled ? nr_polled : l->nr_polled;
+    conns = reallocarray(l->conns, cap, sizeof(*conns));
+    l->conns = conns ? conns : l->conns;
+    if (!polls || !nr_polled || !conns) {
+        return false;
+    }
+    l->cap = cap;
+    return true;
+}
+
 static int
 start(struct listener *l, const struct listener_args *args, struct error *err)
 {
@@ -146,7 +174,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     raise_fd_limit(args->log);
     l->shared.host = short_host_name();
     l->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (!l->shared.host || l->spare_fd < 0) {
+    if (!l->shared.host || l->spare_fd < 0 || !make_room(l)) {
         return error_set(err, DT_ERR_NOMEM, "out of memory or descriptors");
     }
     st = find_session_user(&l->shared, err);
@@ -185,6 +213,8 @@ close_all(struct listener *l)
         connection_free(l->conns[i]);
     }
     free(l->conns);
+    free(l->polls);
+    free(l->nr_polled);
     if (l->listen_fd >= 0) {
         close(l->listen_fd);
     }
@@ -203,24 +233,6 @@ close_all(struct listener *l)
 }
 
 /* ---- connections ---- */
-
-static bool
-make_room(struct listener *l)
-{
-    size_t cap = l->cap ? l->cap * 2 : 16;
-    struct connection **conns;
-
-    if (l->nr < l->cap) {
-        return true;
-    }
-    conns = reallocarray(l->conns, cap, sizeof(*conns));
-    if (!conns) {
-        return false;
-    }
-    l->conns = conns;
-    l->cap = cap;
-    return true;
-}
 
 static void
 add_connection(struct listener *l, int fd, const struct sockaddr_storage *from)
@@ -415,26 +427,21 @@ static int
 turn(struct listener *l, struct error *err)
 {
     size_t nr_conns = l->nr, n = 2;
-    CLEANUP_FREE struct pollfd *p =
-        calloc(2 + nr_conns * CONNECTION_MAX_POLL, sizeof(*p));
-    CLEANUP_FREE size_t *nr_polled = calloc(nr_conns + 1, sizeof(*nr_polled));
+    struct pollfd *p = l->polls;
     bool accepts = l->listen_fd >= 0 && clock_now_ms() >= l->accept_after_ms;
 
-    if (!p || !nr_polled) {
-        return error_set(err, DT_ERR_NOMEM, "listener: out of memory");
-    }
     p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
     p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};
     for (size_t i = 0; i < nr_conns; i++) {
-        nr_polled[i] = connection_poll(l->conns[i], p + n);
-        n += nr_polled[i];
+        l->nr_polled[i] = connection_poll(l->conns[i], p + n);
+        n += l->nr_polled[i];
     }
     if (poll(p, n, clock_poll_ms(next_deadline(l))) < 0 && errno != EINTR) {
         return error_errno(err, errno, "listener: poll");
     }
     n = 2;
     for (size_t i = 0; i < nr_conns; i++) {
-        for (size_t k = 0; k < nr_polled[i]; k++, n++) {
+        for (size_t k = 0; k < l->nr_polled[i]; k++, n++) {
             if (p[n].revents) {
                 connection_event(l->conns[i], p[n].fd);
             }

@@ -17,7 +17,8 @@ mkfifo requests
 ssh_dtail daemon "$key" < requests > out &
 client=$!
 exec 7> requests
-wait_until has_children worker 1
+# Its HELLO is the sign that the worker has its rights.
+wait_until grep -aq '"protocol":1' out
 
 ids() # PID: real, effective, saved and file system uid, gid, NoNewPrivs
 {

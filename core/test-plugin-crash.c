@@ -209,6 +209,7 @@ test_each_hook(void **state)
     }
 }
 
+/* Not the ones with a bad access, which valgrind gives a status of its own. */
 static void
 test_exit_status(void **state)
 {
@@ -216,7 +217,11 @@ test_exit_status(void **state)
     for (size_t c = 0; c < sizeof(crashes) / sizeof(crashes[0]); c++) {
         struct outcome o;
 
-        run_child(crashes[c].what, "feed", true, 3, &o);
+        if (crashes[c].signal == SIGSEGV) {
+            continue;
+        }
+
+        run_child(crashes[c].what, "feed", false, 3, &o);
         assert_true(WIFEXITED(o.status));
         assert_int_equal(WEXITSTATUS(o.status), 3);
         assert_told(&o, c, "feed");

@@ -388,6 +388,24 @@ test_load(void **state)
     plugins_free(NULL);
 }
 
+static void
+test_unload(void **state)
+{
+    struct plugins *ps;
+
+    (void)state;
+    put("trouble", "trouble", 0755);
+    unsetenv("DTAIL_TEST_UNLOADED");
+    ps = open_dir(NULL);
+    plugins_free(ps); /* was never loaded */
+    assert_null(getenv("DTAIL_TEST_UNLOADED"));
+    ps = open_dir(NULL);
+    plugins_load(ps, NULL);
+    assert_offered(ps, 0);
+    plugins_free(ps);
+    assert_non_null(getenv("DTAIL_TEST_UNLOADED"));
+}
+
 /* ---- the configuration ---- */
 
 static void
@@ -496,84 +514,6 @@ test_threads(void **state)
     plugins_free(ps);
 }
 
-/* ---- where plugins are looked for ---- */
-
-static void
-test_default_dir(void **state)
-{
-    struct config config = {.server = {.plugin_dir = (char[]){"/configured"}}};
-    char *found;
-
-    (void)state;
-    setenv("DTAIL_PLUGIN_DIR", "/from/environment", 1);
-    found = plugins_default_dir(&config);
-    assert_string_equal(found, "/configured");
-    free(found);
-    config.server.plugin_dir = NULL;
-    found = plugins_default_dir(&config);
-    assert_string_equal(found, "/from/environment");
-    free(found);
-    unsetenv("DTAIL_PLUGIN_DIR");
-    found = plugins_default_dir(NULL);
-    assert_non_null(found);
-    free(found);
-}
-
-static void
-copy_self(const char *to)
-{
-    char bytes[65536];
-    CLEANUP_FD int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    CLEANUP_FD int out = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
-    ssize_t len;
-
-    while ((len = read(in, bytes, sizeof(bytes))) > 0) {
-        assert_int_equal(write(out, bytes, (size_t)len), len);
-    }
-    assert_int_equal(len, 0);
-}
-
-/* A program in a build folder: this one, copied, prints what it finds. */
-static void
-assert_default_dir(const char *program, const char *expected)
-{
-    char line[PATH_MAX] = "";
-    FILE *f = popen(program, "re");
-
-    assert_non_null(f);
-    assert_non_null(fgets(line, sizeof(line), f));
-    assert_int_equal(pclose(f), 0);
-    assert_string_equal(line, expected);
-}
-
-static void
-test_uninstalled(void **state)
-{
-    static const char *const folders[] = {"core",      "plugins",
-                                          "plugins/a", "plugins/a/.libs",
-                                          "plugins/b", "plugins/b/.libs"};
-    char path[PATH_MAX], program[PATH_MAX], expected[PATH_MAX * 2];
-    FILE *f;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        snprintf(path, sizeof(path), "%s/%s", dir, folders[i]);
-        assert_int_equal(mkdir(path, 0755), 0);
-    }
-    snprintf(program, sizeof(program), "%s/core/program", dir);
-    copy_self(program);
-    setenv("TEST_SHOW_DEFAULT_DIR", "yes", 1);
-    assert_default_dir(program, PLUGIN_DIR);
-    snprintf(path, sizeof(path), "%s/dtail-plugin-uninstalled.pc", dir);
-    f = fopen(path, "we");
-    assert_non_null(f);
-    fclose(f);
-    snprintf(expected, sizeof(expected),
-             "%s/plugins/a/.libs:%s/plugins/b/.libs", dir, dir);
-    assert_default_dir(program, expected);
-    unsetenv("TEST_SHOW_DEFAULT_DIR");
-}
-
 #define TEST(name) \
     cmocka_unit_test_setup_teardown(test_##name, make_dir, remove_dir)
 
@@ -593,21 +533,12 @@ main(void)
         TEST(list_of_dirs),
         TEST(replaced_file),
         TEST(load),
+        TEST(unload),
         TEST(disabled),
         TEST(wanted_but_not_there),
         TEST(turbo),
         TEST(threads),
-        TEST(default_dir),
-        TEST(uninstalled),
     };
-
-    if (getenv("TEST_SHOW_DEFAULT_DIR")) {
-        char *found = plugins_default_dir(NULL);
-
-        printf("%s", found ? found : "");
-        free(found);
-        return 0;
-    }
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

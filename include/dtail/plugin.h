@@ -215,7 +215,8 @@ struct dt_stage {
      * called). Arguments of the query are checked here. */
     int (*start)(struct dt_query *q, void **self);
     /* Takes a block. DT_OK; DT_STOP: the rest of this source is not wanted
-     * (other sources go on); or an error, which ends the query. */
+     * (other sources go on; in reduce: nothing more is wanted from anybody),
+     * finish and drain follow; or an error, which ends the query. */
     int (*feed)(void *self, const struct dt_block *block);
     /* The input is exhausted. At most once, after the last feed, never after
      * an error. May be NULL. */

@@ -138,10 +138,10 @@ trouble_feed(void *self, const struct dt_block *block)
     if (t->is_here && is(t->what, "mute")) {
         return DT_OK;
     }
-    if (block->flags & DT_BLOCK_PARTIAL) {
-        return dt_emit_text(t->query, block->data, block->len);
-    }
-    return dt_emit_block(t->query, block);
+    r = block->flags & DT_BLOCK_PARTIAL
+            ? dt_emit_text(t->query, block->data, block->len)
+            : dt_emit_block(t->query, block);
+    return r == DT_OK && t->is_here && is(t->what, "stop") ? DT_STOP : r;
 }
 
 static int
@@ -156,7 +156,9 @@ trouble_drain(void *self, enum dt_drain why)
     struct trouble *t = (struct trouble *)self;
 
     (void)why;
-    t->nr_drains++;
+    if (t->nr_drains++ == 0 && t->is_here && is(t->what, "stop")) {
+        return dt_emit_text(t->query, "drained\n", 8);
+    }
     return misbehave(t, "drain");
 }
 
@@ -173,6 +175,28 @@ trouble_close(void *self)
     free(t);
 }
 
+/* There is no query: what needs one must say so. */
+static int
+trouble_load(struct dt_query *q, const char *config_json)
+{
+    struct dt_source source;
+
+    dt_log(q, DT_LOG_DEBUG, "Config is %s", config_json);
+    if (dt_emit_text(q, "text\n", 5) >= 0 ||
+        dt_emit_partial(q, "bytes", 5) >= 0 ||
+        dt_source(q, 1, &source) != DT_ERR_NOENT || dt_arg(q, "do", 0, NULL) ||
+        dt_cancelled(q)) {
+        return dt_error(q, DT_ERR_INTERNAL, "load is taken for a query");
+    }
+    return DT_OK;
+}
+
+static void
+trouble_unload(void)
+{
+    setenv("DTAIL_TEST_UNLOADED", "yes", 1);
+}
+
 static const struct dt_stage trouble_stage = {
     .size = sizeof(struct dt_stage),
     .start = trouble_start,
@@ -185,7 +209,7 @@ static const struct dt_stage trouble_stage = {
 static const struct dt_arg_spec trouble_args[] = {
     {"do",
      "crash, abort, overflow, division, error, silent, answer, negative, "
-     "wrong, endless, mute, late",
+     "wrong, endless, mute, late, stop",
      0, 0},
     {"hook", "start, feed, finish, drain, close", 0, 0},
     {"stage", "map, reduce", 0, 0},
@@ -200,6 +224,8 @@ static const struct dt_plugin plugin = {
     .version = "1.0",
     .summary = "misbehaves as it is told",
     .args = trouble_args,
+    .load = trouble_load,
+    .unload = trouble_unload,
     .map = &trouble_stage,
     .reduce = &trouble_stage,
 };

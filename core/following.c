@@ -17,9 +17,13 @@
 #include <sys/eventfd.h>
 
 #define QUEUE_LEN 4u
+/* How far a file may be read without a line that is given out before the
+ * client is told where to go on after a broken connection. */
+#define MARK_BYTES (64u * 1024u)
 
 /* One event on its way, with copies of what it points to. */
 struct entry {
+    bool is_end_of_scan; /* nothing else is set */
     enum follow_kind kind;
     uint32_t source;
     uint32_t generation;
@@ -35,6 +39,10 @@ struct entry {
 struct place {
     struct input *input;
     uint64_t next_line;
+    uint32_t generation; /* of what was fed last … */
+    uint64_t offset;     /* … up to here */
+    uint64_t marked;     /* the client knows to go on from here */
+    uint64_t lines_sent; /* of the query, when `marked` was looked at */
 };
 
 struct following {
@@ -48,6 +56,7 @@ struct following {
     size_t nr_stopped;
     uint64_t seq;
     int64_t next_drain_ms; /* 0: no intervals */
+    bool is_scanned;       /* the first look at the files is over (reader) */
 };
 
 /* ---- the reader's side ---- */
@@ -65,6 +74,7 @@ copy_event(struct entry *e, const struct follow_event *ev)
                                       (char *)(uintptr_t)ev->fingerprint,
                                   .offset = ev->offset};
 
+    e->is_end_of_scan = false;
     e->kind = ev->kind;
     e->source = ev->source;
     e->generation = ev->generation + 1;
@@ -146,6 +156,11 @@ read_all(struct following *f, struct error *err)
             rc = read_event(f, &f->ring[place], cap, err);
             if (rc == DT_OK) {
                 queue_put(&f->queue);
+            } else if (rc == DT_AGAIN && !f->is_scanned) {
+                f->is_scanned = true;
+                f->ring[place].is_end_of_scan = true;
+                queue_put(&f->queue);
+                rc = DT_OK;
             } else if (rc == DT_AGAIN) {
                 rc = wait_for_more(f, false);
             }
@@ -203,6 +218,38 @@ begin_source(struct following *f, const struct entry *e)
 }
 
 static int
+push_mark(struct following *f, const struct place *at)
+{
+    const struct wire_frame mark = {.type = WIRE_S_LINES,
+                                    .query = f->sh->spec->id,
+                                    .source = at->input->id,
+                                    .generation = at->generation,
+                                    .offset = at->offset,
+                                    .data = ""};
+
+    return outq_push(f->sh->env->out, &mark, f->sh->cancel);
+}
+
+/* Lines that were given out say where to go on. Where none were for long, an
+ * empty frame does. */
+static int
+mark_source(struct following *f, struct place *at)
+{
+    uint64_t sent = atomic_load(&f->sh->lines_sent);
+
+    if (sent != at->lines_sent || at->offset < at->marked) {
+        at->lines_sent = sent;
+        at->marked = at->offset;
+        return DT_OK;
+    }
+    if (at->offset - at->marked < MARK_BYTES) {
+        return DT_OK;
+    }
+    at->marked = at->offset;
+    return push_mark(f, at);
+}
+
+static int
 feed_data(struct following *f, struct entry *e)
 {
     struct place *at = e->source < f->nr_places ? &f->places[e->source] : NULL;
@@ -233,7 +280,21 @@ feed_data(struct following *f, struct entry *e)
     end = lane_end_unit(f->lane);
     f->nr_stopped += atomic_load(&at->input->is_stopped);
     inputs_count_bytes(f->sh->inputs, e->len);
-    return rc == DT_OK ? end : rc;
+    at->generation = e->generation;
+    at->offset = e->offset + e->len;
+    rc = rc == DT_OK ? end : rc;
+    return rc == DT_OK ? mark_source(f, at) : rc;
+}
+
+/* All that was there at the beginning has been announced: a path that the
+ * client does not know at a later session is new. */
+static int
+tell_settled(struct following *f)
+{
+    const struct wire_frame progress = {
+        .type = WIRE_S_PROGRESS, .query = f->sh->spec->id, .data = ""};
+
+    return outq_push(f->sh->env->out, &progress, f->sh->cancel);
 }
 
 static int
@@ -241,6 +302,9 @@ handle(struct following *f, struct entry *e)
 {
     const struct query_env *env = f->sh->env;
 
+    if (e->is_end_of_scan) {
+        return tell_settled(f);
+    }
     switch (e->kind) {
     case FOLLOW_SOURCE:
         return begin_source(f, e);

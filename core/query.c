@@ -29,8 +29,9 @@ struct query {
     bool is_turbo;
     bool is_started; /* the thread runs or ran */
     pthread_t thread;
-    _Atomic int state; /* enum query_state */
-    int final;         /* status, once DONE */
+    _Atomic bool is_sent_home; /* followed, and the server stops */
+    _Atomic int state;         /* enum query_state */
+    int final;                 /* status, once DONE */
 };
 
 /* ---- states ---- */
@@ -79,6 +80,7 @@ void
 query_finish_following(struct query *q)
 {
     if (q->spec.follow) {
+        atomic_store(&q->is_sent_home, true);
         inputs_stop(q->shared.inputs);
     }
 }
@@ -142,6 +144,10 @@ describe_end(struct query *q, int rc, struct query_end *end)
             (enum cancel_why)atomic_load(&q->cancel.why));
     } else if (rc != DT_OK) {
         end->message = (char *)(uintptr_t)dt_strerror(rc);
+    } else if (atomic_load(&q->is_sent_home)) {
+        /* all was given out, but the client has reason to come back */
+        end->status = DT_ERR_CANCELLED;
+        end->message = (char *)(uintptr_t)cancel_text(CANCEL_SHUTDOWN);
     }
 }
 

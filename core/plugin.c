@@ -13,6 +13,7 @@
 #include "plugin-descriptor.h"
 #include "plugin-file.h"
 #include "plugin-load.h"
+#include "plugin-settings.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -135,7 +136,7 @@ apply_settings(struct plugin *p, const struct config *config)
 
     decide_turbo(p, config);
     p->threads = c && c->threads > 0 ? c->threads : default_threads();
-    p->config = strdup(c && c->config ? c->config : "{}");
+    p->config = plugin_settings_json(config, p->name);
     return p->config ? DT_OK : DT_ERR_NOMEM;
 }
 

@@ -38,8 +38,8 @@ struct count {
     uint64_t longest;
 };
 
-/* An instance, of either stage. map: v[i] is source i (from 1). reduce: one for each
- * partial result that came. */
+/* An instance, of either stage. map: v[i] is source i (from 1). reduce: one for
+ * each partial result that came. */
 struct hello {
     struct dt_query *query;
     struct count *v;

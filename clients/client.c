@@ -20,6 +20,32 @@
 
 #define PROTOCOL_VERSION "4.1" /* scripts look for it: spec clients 3 */
 
+/* Splits a list at its commas; blanks around the names do not count. */
+static int
+add_files(struct strv *files, const char *list)
+{
+    int rc = DT_OK;
+
+    for (const char *at = list; rc == DT_OK;) {
+        size_t len = strcspn(at, ","), lead = 0, keep = len;
+
+        while (lead < keep && isspace((unsigned char)at[lead])) {
+            lead++;
+        }
+        while (keep > lead && isspace((unsigned char)at[keep - 1])) {
+            keep--;
+        }
+        if (keep > lead) {
+            rc = strv_add_n(files, at + lead, keep - lead);
+        }
+        if (!at[len]) {
+            break;
+        }
+        at += len + 1;
+    }
+    return rc;
+}
+
 struct query_spec *
 client_add_query(struct client *c, const char *plugin, struct error *err)
 {
@@ -42,32 +68,14 @@ client_add_query(struct client *c, const char *plugin, struct error *err)
         .turbo_off = strcasecmp(c->flags->turbo, "no") == 0,
         .follow = (c->command->flags & CLIENT_FOLLOWS) != 0,
     };
-    for (size_t w = 0; rc == DT_OK && (*list || w < c->nr_words);) {
-        const char *at = *list ? list : c->words[w];
-
-        while (rc == DT_OK) {
-            size_t len = strcspn(at, ","), lead = 0, keep = len;
-
-            while (lead < keep && isspace((unsigned char)at[lead])) {
-                lead++;
-            }
-            while (keep > lead && isspace((unsigned char)at[keep - 1])) {
-                keep--;
-            }
-            if (keep > lead) {
-                rc = strv_add_n(&q->files, at + lead, keep - lead);
-            }
-            if (!at[len]) {
-                break;
-            }
-            at += len + 1;
-        }
-        w++;
-        if (*list) {
-            break;
-        }
+    if (*list) {
+        rc = add_files(&q->files, list);
     }
-    if (rc == DT_OK && q->files.nr == 0 && c->is_serverless) {
+    for (size_t w = 0; rc == DT_OK && !*list && w < c->nr_words; w++) {
+        rc = add_files(&q->files, c->words[w]);
+    }
+    if (rc == DT_OK && q->files.nr == 0 && c->is_serverless &&
+        isatty(STDIN_FILENO) != 1) {
         rc = strv_add(&q->files, "-");
     }
     if (rc != DT_OK || !q->plugin) {
@@ -76,8 +84,8 @@ client_add_query(struct client *c, const char *plugin, struct error *err)
     }
     if (q->files.nr == 0) {
         error_set(err, DT_ERR_INVAL,
-                  "no files: name them with --files or "
-                  "behind the flags");
+                  "no files: name them with --files or behind the flags%s",
+                  c->is_serverless ? ", or give input by a pipe" : "");
         return NULL;
     }
     if (q->files.nr > REQUEST_MAX_FILES) {

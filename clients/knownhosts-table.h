@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table behind knownhosts.h, shared by its reader (knownhosts.c) and its
- * writer (knownhosts-write.c) only.
+ * The table behind knownhosts.h, shared by knownhosts.c (reading),
+ * knownhosts-check.c (questions) and knownhosts-write.c only.
  */
 #ifndef CLIENTS_KNOWNHOSTS_TABLE_H
 #define CLIENTS_KNOWNHOSTS_TABLE_H
@@ -18,6 +18,7 @@
 struct kh_file {
     char *path;
     size_t nr_lines;
+    bool has_hashed; /* names are written as |1|salt|hash */
 };
 
 /* Strings point into one of the texts. */
@@ -27,6 +28,7 @@ struct kh_line {
     const char *names;
     const char *type;
     const char *key; /* base64 */
+    uint64_t key_hash;
     bool is_revoked;
 };
 
@@ -58,8 +60,15 @@ struct knownhosts {
     size_t nr_patterns, cap_patterns;
     uint32_t *hits; /* of the last search */
     size_t nr_hits, cap_hits;
+    size_t hash_budget; /* lines that knownhosts_algorithms may still hash */
 };
 
+/* Makes room for one more element; false when out of memory. */
+bool knownhosts_grow(void **v, size_t nr, size_t *cap, size_t size);
+/* Of a name, whatever its case. */
+uint64_t knownhosts_hash(const char *name, size_t len);
+/* Is it a key type that can be asked for? */
+bool knownhosts_is_type(const char *type);
 /* Appends a whole file to `out`, with room for one more byte. */
 int knownhosts_read(const char *path, struct buf *out, struct error *err);
 int knownhosts_add_file(struct knownhosts *k, const char *path, size_t *index);

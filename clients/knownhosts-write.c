@@ -93,21 +93,15 @@ open_locked(const char *path, struct error *err)
     }
 }
 
-/* How the file writes its names, and whether it ends in a newline. */
-static int
-look_at_file(const char *path, bool *hashed, bool *open_line, struct error *err)
+/* Does the last line lack its newline? */
+static bool
+is_open_line(int fd)
 {
-    struct buf text = {0};
-    int rc = knownhosts_read(path, &text, err);
+    struct stat st;
+    char last;
 
-    if (rc == DT_OK && text.len) {
-        text.data[text.len] = '\0';
-        *hashed = strncmp(text.data, "|1|", 3) == 0 ||
-                  memmem(text.data, text.len, "\n|1|", 4) != NULL;
-        *open_line = text.data[text.len - 1] != '\n';
-    }
-    buf_fini(&text);
-    return rc;
+    return fstat(fd, &st) == 0 && st.st_size > 0 &&
+           pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
 }
 
 /* One write of whole lines; what a full disk left half-written is taken back.
@@ -136,14 +130,10 @@ append(int fd, const char *path, const struct buf *text, struct error *err)
 
 /* Makes the new lines known to the table. */
 static int
-remember(struct knownhosts *k, const char *path, struct buf *text)
+remember(struct knownhosts *k, size_t file, struct buf *text)
 {
-    size_t file;
-    int rc = knownhosts_add_file(k, path, &file);
+    int rc = buf_reserve(text, 1);
 
-    if (rc == DT_OK) {
-        rc = buf_reserve(text, 1);
-    }
     if (rc == DT_OK && (rc = knownhosts_keep_text(k, text->data)) == DT_OK) {
         char *kept = STEAL_PTR(text->data);
 
@@ -159,24 +149,24 @@ knownhosts_add(struct knownhosts *k, const char *path,
 {
     CLEANUP_FD int fd = open_locked(path, err);
     struct buf text = {0};
-    bool hashed = false, open_line = false;
+    size_t file;
     int rc;
 
     if (fd < 0) {
         return err->status;
     }
-    rc = look_at_file(path, &hashed, &open_line, err);
-    if (rc == DT_OK && open_line) {
+    rc = knownhosts_add_file(k, path, &file);
+    if (rc == DT_OK && is_open_line(fd)) {
         rc = buf_puts(&text, "\n");
     }
     for (size_t i = 0; rc == DT_OK && i < nr; i++) {
-        rc = knownhosts_format(&entries[i], hashed, &text);
+        rc = knownhosts_format(&entries[i], k->files[file].has_hashed, &text);
     }
     if (rc == DT_OK) {
         rc = append(fd, path, &text, err);
     }
     if (rc == DT_OK) {
-        rc = remember(k, path, &text);
+        rc = remember(k, file, &text);
     }
     if (rc != DT_OK && err->status == 0) {
         error_set(err, rc, "known hosts file %s: %s", path, dt_strerror(rc));

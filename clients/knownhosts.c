@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Known host keys: the table and the questions to it. Writing is in
- * knownhosts-write.c.
+ * Known host keys: reading the files into the table. Questions to it are in
+ * knownhosts-check.c, writing in knownhosts-write.c.
  */
 #include "knownhosts-table.h"
 
@@ -15,34 +15,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Key types that libssh can ask for, in the order we like them, and the
- * algorithms that prove them. */
-static const struct key_type {
-    const char *name;
-    const char *algorithms;
-} key_types[] = {
-    {"ssh-ed25519", "ssh-ed25519"},
-    {"ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"},
-    {"ecdsa-sha2-nistp384", "ecdsa-sha2-nistp384"},
-    {"ecdsa-sha2-nistp521", "ecdsa-sha2-nistp521"},
-    {"ssh-rsa", "rsa-sha2-512,rsa-sha2-256"},
-};
-#define NR_TYPES (sizeof(key_types) / sizeof(key_types[0]))
-
-static bool
-is_known_type(const char *type)
-{
-    for (size_t i = 0; i < NR_TYPES; i++) {
-        if (strcmp(type, key_types[i].name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
+#define FEW 64               /* names that are sorted in one by one */
+#define HASH_BUDGET 100000u /* 40 ms of CPU */
 
 /* FNV-1a; the table is the user's own, so nobody chooses collisions. */
-static uint64_t
-name_hash(const char *name, size_t len)
+uint64_t
+knownhosts_hash(const char *name, size_t len)
 {
     uint64_t h = 14695981039346656037u;
 
@@ -53,8 +31,8 @@ name_hash(const char *name, size_t len)
 }
 
 /* Makes room for one more element; false when out of memory. */
-static bool
-grow(void **v, size_t nr, size_t *cap, size_t size)
+bool
+knownhosts_grow(void **v, size_t nr, size_t *cap, size_t size)
 {
     if (nr < *cap) {
         return true;
@@ -149,7 +127,8 @@ index_hashed(struct knownhosts *k, const char *names, uint32_t line)
     if (strncmp(names, "|1|", 3) != 0 || !(bar = strchr(salt, '|'))) {
         return DT_OK;
     }
-    if (!grow((void **)&k->hashed, k->nr_hashed, &k->cap_hashed, sizeof(*h))) {
+    if (!knownhosts_grow((void **)&k->hashed, k->nr_hashed, &k->cap_hashed,
+                         sizeof(*h))) {
         return DT_ERR_NOMEM;
     }
     h = &k->hashed[k->nr_hashed];
@@ -170,8 +149,8 @@ index_names(struct knownhosts *k, const char *names, uint32_t line)
         return index_hashed(k, names, line);
     }
     if (strpbrk(names, "*?!")) {
-        if (!grow((void **)&k->patterns, k->nr_patterns, &k->cap_patterns,
-                  sizeof(*k->patterns))) {
+        if (!knownhosts_grow((void **)&k->patterns, k->nr_patterns,
+                             &k->cap_patterns, sizeof(*k->patterns))) {
             return DT_ERR_NOMEM;
         }
         k->patterns[k->nr_patterns++] = line;
@@ -181,12 +160,12 @@ index_names(struct knownhosts *k, const char *names, uint32_t line)
         size_t len = strcspn(names, ",");
 
         if (len) {
-            if (!grow((void **)&k->plain, k->nr_plain, &k->cap_plain,
-                      sizeof(*k->plain))) {
+            if (!knownhosts_grow((void **)&k->plain, k->nr_plain, &k->cap_plain,
+                                 sizeof(*k->plain))) {
                 return DT_ERR_NOMEM;
             }
             k->plain[k->nr_plain++] = (struct kh_plain){
-                .hash = name_hash(names, len),
+                .hash = knownhosts_hash(names, len),
                 .name = names,
                 .len = (uint32_t)len,
                 .line = line,
@@ -219,14 +198,16 @@ parse_line(struct knownhosts *k, char *text, size_t file, size_t nr)
     line.type = next_field(&text);
     line.key = next_field(&text);
     if (!line.names || !line.type || !line.key ||
-        (!line.is_revoked && !is_known_type(line.type))) {
+        (!line.is_revoked && !knownhosts_is_type(line.type))) {
         return DT_OK;
     }
-    if (!grow((void **)&k->lines, k->nr_lines, &k->cap_lines,
-              sizeof(*k->lines))) {
+    if (!knownhosts_grow((void **)&k->lines, k->nr_lines, &k->cap_lines,
+                         sizeof(*k->lines))) {
         return DT_ERR_NOMEM;
     }
+    line.key_hash = knownhosts_hash(line.key, strlen(line.key));
     k->lines[k->nr_lines] = line;
+    k->files[file].has_hashed |= names[0] == '|';
     return index_names(k, line.names, (uint32_t)k->nr_lines++);
 }
 
@@ -241,9 +222,31 @@ compare_plain(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+/* Sorts plain names, of which the first `sorted` are in order: a few new ones
+ * are put in their places, as when keys of many servers come one by one. */
+static void
+sort_plain(struct knownhosts *k, size_t sorted)
+{
+    if (k->nr_plain - sorted > FEW) {
+        qsort(k->plain, k->nr_plain, sizeof(*k->plain), compare_plain);
+        return;
+    }
+    for (; sorted < k->nr_plain; sorted++) {
+        const struct kh_plain p = k->plain[sorted];
+        size_t at = sorted;
+
+        while (at > 0 && compare_plain(&k->plain[at - 1], &p) > 0) {
+            k->plain[at] = k->plain[at - 1];
+            at--;
+        }
+        k->plain[at] = p;
+    }
+}
+
 int
 knownhosts_parse(struct knownhosts *k, size_t file, char *text, size_t len)
 {
+    size_t sorted = k->nr_plain;
     int rc = DT_OK;
 
     text[len] = '\0';
@@ -259,9 +262,7 @@ knownhosts_parse(struct knownhosts *k, size_t file, char *text, size_t len)
         at += line_len + 1;
         rc = parse_line(k, line, file, ++k->files[file].nr_lines);
     }
-    if (k->nr_plain) {
-        qsort(k->plain, k->nr_plain, sizeof(*k->plain), compare_plain);
-    }
+    sort_plain(k, sorted);
     return rc;
 }
 
@@ -304,8 +305,8 @@ knownhosts_add_file(struct knownhosts *k, const char *path, size_t *index)
             return DT_OK;
         }
     }
-    if (!grow((void **)&k->files, k->nr_files, &k->cap_files,
-              sizeof(*k->files)) ||
+    if (!knownhosts_grow((void **)&k->files, k->nr_files, &k->cap_files,
+                         sizeof(*k->files)) ||
         !(copy = strdup(path))) {
         return DT_ERR_NOMEM;
     }
@@ -317,8 +318,8 @@ knownhosts_add_file(struct knownhosts *k, const char *path, size_t *index)
 int
 knownhosts_keep_text(struct knownhosts *k, char *text)
 {
-    if (!grow((void **)&k->texts, k->nr_texts, &k->cap_texts,
-              sizeof(*k->texts))) {
+    if (!knownhosts_grow((void **)&k->texts, k->nr_texts, &k->cap_texts,
+                         sizeof(*k->texts))) {
         return DT_ERR_NOMEM;
     }
     k->texts[k->nr_texts++] = text;
@@ -359,6 +360,7 @@ knownhosts_load(const struct strv *paths, struct knownhosts **out,
     if (!k) {
         return error_set(err, DT_ERR_NOMEM, "known hosts: out of memory");
     }
+    k->hash_budget = HASH_BUDGET;
     for (size_t i = 0; rc == DT_OK && i < paths->nr; i++) {
         rc = load_file(k, paths->v[i], err);
     }
@@ -390,245 +392,4 @@ knownhosts_free(struct knownhosts *k)
     free(k->patterns);
     free(k->hits);
     free(k);
-}
-
-/* ---- questions ---- */
-
-/* Shell-like "*" and "?" over the whole name, no case. */
-static bool
-match_pattern(const char *pattern, size_t pattern_len, const char *name)
-{
-    size_t p = 0, n = 0, star = SIZE_MAX, mark = 0;
-
-    while (name[n]) {
-        if (p < pattern_len && pattern[p] == '*') {
-            star = p++;
-            mark = n;
-        } else if (p < pattern_len &&
-                   (pattern[p] == '?' || tolower((unsigned char)pattern[p]) ==
-                                             (unsigned char)name[n])) {
-            p++;
-            n++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            n = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern_len && pattern[p] == '*') {
-        p++;
-    }
-    return p == pattern_len;
-}
-
-/* A list matches when one pattern does and no negated one. */
-static bool
-match_list(const char *list, const char *name)
-{
-    bool found = false;
-
-    while (*list) {
-        size_t len = strcspn(list, ",");
-        bool negated = list[0] == '!';
-
-        if (len > negated &&
-            match_pattern(list + negated, len - negated, name)) {
-            if (negated) {
-                return false;
-            }
-            found = true;
-        }
-        list += len + (list[len] == ',');
-    }
-    return found;
-}
-
-static int
-add_hit(struct knownhosts *k, uint32_t line)
-{
-    if (!grow((void **)&k->hits, k->nr_hits, &k->cap_hits, sizeof(*k->hits))) {
-        return DT_ERR_NOMEM;
-    }
-    k->hits[k->nr_hits++] = line;
-    return DT_OK;
-}
-
-static int
-find_plain(struct knownhosts *k, const char *name, size_t len)
-{
-    uint64_t hash = name_hash(name, len);
-    size_t low = 0, high = k->nr_plain;
-    int rc = DT_OK;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (k->plain[mid].hash < hash) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    for (; rc == DT_OK && low < k->nr_plain && k->plain[low].hash == hash;
-         low++) {
-        const struct kh_plain *p = &k->plain[low];
-
-        if (p->len == len && strncasecmp(p->name, name, len) == 0) {
-            rc = add_hit(k, p->line);
-        }
-    }
-    return rc;
-}
-
-/* Collects the lines of a name (in lower case) in k->hits. */
-static int
-find_lines(struct knownhosts *k, const char *name)
-{
-    size_t len = strlen(name);
-    int rc = find_plain(k, name, len);
-
-    for (size_t i = 0; rc == DT_OK && i < k->nr_patterns; i++) {
-        if (match_list(k->lines[k->patterns[i]].names, name)) {
-            rc = add_hit(k, k->patterns[i]);
-        }
-    }
-    for (size_t i = 0; rc == DT_OK && i < k->nr_hashed; i++) {
-        const struct kh_hashed *h = &k->hashed[i];
-        uint8_t digest[SHA_DIGEST_LENGTH];
-
-        knownhosts_hash_name(&h->inner, &h->outer, name, len, digest);
-        if (memcmp(digest, h->digest, sizeof(digest)) == 0) {
-            rc = add_hit(k, h->line);
-        }
-    }
-    return rc;
-}
-
-void
-knownhosts_name(const char *host, uint16_t port, char *out)
-{
-    if (port == 22) {
-        snprintf(out, KNOWNHOSTS_NAME_MAX, "%s", host);
-    } else {
-        snprintf(out, KNOWNHOSTS_NAME_MAX, "[%s]:%u", host, port);
-    }
-    for (; *out; out++) {
-        *out = (char)tolower((unsigned char)*out);
-    }
-}
-
-/* Sets where, if the line is a better witness than the one it has. */
-static void
-set_where(const struct knownhosts *k, const struct kh_line *line,
-          struct knownhosts_where *where)
-{
-    where->file = k->files[line->file].path;
-    where->line = line->nr;
-    where->type = line->type;
-}
-
-static enum knownhosts_verdict
-judge_hits(const struct knownhosts *k, const char *type, const char *base64,
-           struct knownhosts_where *where)
-{
-    const struct kh_line *good = NULL, *same_type = NULL, *other = NULL;
-
-    for (size_t i = 0; i < k->nr_hits; i++) {
-        const struct kh_line *line = &k->lines[k->hits[i]];
-        bool is_same = strcmp(line->key, base64) == 0;
-
-        if (line->is_revoked) {
-            if (is_same) {
-                set_where(k, line, where);
-                return KNOWNHOSTS_REVOKED;
-            }
-        } else if (is_same && strcmp(line->type, type) == 0) {
-            good = line;
-        } else if (strcmp(line->type, type) == 0) {
-            same_type = same_type ? same_type : line;
-        } else {
-            other = other ? other : line;
-        }
-    }
-    if (good) {
-        set_where(k, good, where);
-        return KNOWNHOSTS_OK;
-    }
-    if (same_type || other) {
-        set_where(k, same_type ? same_type : other, where);
-        return KNOWNHOSTS_CHANGED;
-    }
-    return KNOWNHOSTS_UNKNOWN;
-}
-
-enum knownhosts_verdict
-knownhosts_check(struct knownhosts *k, const char *host, uint16_t port,
-                 const char *type, const char *base64,
-                 struct knownhosts_where *where)
-{
-    char name[KNOWNHOSTS_NAME_MAX];
-    enum knownhosts_verdict verdict, bare;
-
-    *where = (struct knownhosts_where){0};
-    knownhosts_name(host, port, name);
-    k->nr_hits = 0;
-    if (find_lines(k, name) != DT_OK) {
-        return KNOWNHOSTS_UNKNOWN; /* out of memory: ask rather than trust */
-    }
-    verdict = judge_hits(k, type, base64, where);
-    if (port == 22 || verdict == KNOWNHOSTS_REVOKED) {
-        return verdict;
-    }
-    /* Lines without a port: a good key counts when nothing is known with the
-     * port, a revoked one always does, another key is no evidence (it belongs
-     * to the sshd on port 22). */
-    struct knownhosts_where at = {0};
-    knownhosts_name(host, 22, name);
-    k->nr_hits = 0;
-    if (find_lines(k, name) != DT_OK) {
-        return verdict;
-    }
-    bare = judge_hits(k, type, base64, &at);
-    if (bare == KNOWNHOSTS_REVOKED ||
-        (bare == KNOWNHOSTS_OK && verdict == KNOWNHOSTS_UNKNOWN)) {
-        *where = at;
-        return bare;
-    }
-    return verdict;
-}
-
-int
-knownhosts_algorithms(struct knownhosts *k, const char *host, uint16_t port,
-                      struct buf *out)
-{
-    char name[KNOWNHOSTS_NAME_MAX];
-    bool known[NR_TYPES] = {false};
-    const char *comma = "";
-    int rc;
-
-    k->nr_hits = 0;
-    knownhosts_name(host, port, name);
-    rc = find_lines(k, name);
-    if (rc == DT_OK && k->nr_hits == 0 && port != 22) {
-        knownhosts_name(host, 22, name);
-        rc = find_lines(k, name);
-    }
-    for (size_t i = 0; rc == DT_OK && i < k->nr_hits; i++) {
-        const struct kh_line *line = &k->lines[k->hits[i]];
-
-        for (size_t t = 0; t < NR_TYPES; t++) {
-            known[t] |=
-                !line->is_revoked && strcmp(line->type, key_types[t].name) == 0;
-        }
-    }
-    for (int wanted = 1; rc == DT_OK && wanted >= 0; wanted--) {
-        for (size_t t = 0; rc == DT_OK && t < NR_TYPES; t++) {
-            if (known[t] == (wanted == 1)) {
-                rc = buf_printf(out, "%s%s", comma, key_types[t].algorithms);
-                comma = ",";
-            }
-        }
-    }
-    return rc;
 }

@@ -59,9 +59,11 @@ enum knownhosts_verdict knownhosts_check(struct knownhosts *k, const char *host,
 
 /* Appends the host key algorithms to ask for, comma-separated, those whose
  * keys are known for the host in front: a host known by its RSA key must not
- * look changed because it has an ed25519 key as well. */
+ * look changed because it has an ed25519 key as well. With very many hosts and
+ * hashed lines the latter are left out unless `thorough`; who then meets
+ * KNOWNHOSTS_CHANGED by another type asks again, thoroughly. */
 int knownhosts_algorithms(struct knownhosts *k, const char *host, uint16_t port,
-                          struct buf *out);
+                          bool thorough, struct buf *out);
 
 /* Appends the line for an entry, with its newline. `hashed`: the name is
  * written as |1|salt|hash. */

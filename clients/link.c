@@ -129,18 +129,19 @@ make_session(struct link *l)
     bool good;
 
     l->session = ssh_new();
-    good = l->session &&
-           knownhosts_algorithms(l->env->hosts, l->server->host,
-                                 l->server->port, &types) == DT_OK &&
-           buf_append(&types, "", 1) == DT_OK &&
-           set_option(l, SSH_OPTIONS_FD, &l->fd) &&
-           set_option(l, SSH_OPTIONS_PROCESS_CONFIG, &(bool){no}) &&
-           set_option(l, SSH_OPTIONS_TIMEOUT, &seconds) &&
-           set_option(l, SSH_OPTIONS_KNOWNHOSTS, no_file) &&
-           set_option(l, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, no_file) &&
-           set_option(l, SSH_OPTIONS_CIPHERS_C_S, CIPHERS) &&
-           set_option(l, SSH_OPTIONS_CIPHERS_S_C, CIPHERS) &&
-           set_option(l, SSH_OPTIONS_HOSTKEYS, types.data);
+    good =
+        l->session &&
+        knownhosts_algorithms(l->env->hosts, l->server->host, l->server->port,
+                              l->is_thorough, &types) == DT_OK &&
+        buf_append(&types, "", 1) == DT_OK &&
+        set_option(l, SSH_OPTIONS_FD, &l->fd) &&
+        set_option(l, SSH_OPTIONS_PROCESS_CONFIG, &(bool){no}) &&
+        set_option(l, SSH_OPTIONS_TIMEOUT, &seconds) &&
+        set_option(l, SSH_OPTIONS_KNOWNHOSTS, no_file) &&
+        set_option(l, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, no_file) &&
+        set_option(l, SSH_OPTIONS_CIPHERS_C_S, CIPHERS) &&
+        set_option(l, SSH_OPTIONS_CIPHERS_S_C, CIPHERS) &&
+        set_option(l, SSH_OPTIONS_HOSTKEYS, types.data);
     buf_fini(&types);
     if (good && !set_option(l, SSH_OPTIONS_USER, l->env->user)) {
         link_end(l, "the user name is not one that SSH takes");
@@ -266,6 +267,14 @@ check_key(struct link *l)
     }
     verdict = knownhosts_check(l->env->hosts, l->server->host, l->server->port,
                                l->key_type, l->key_base64, &where);
+    if (verdict == KNOWNHOSTS_CHANGED && !l->is_thorough &&
+        strcmp(where.type, l->key_type) != 0) {
+        /* Perhaps the type was not asked for first. */
+        l->is_thorough = true;
+        disconnect(l);
+        link_start(l);
+        return l->state != LINK_OVER;
+    }
     if (verdict == KNOWNHOSTS_CHANGED || verdict == KNOWNHOSTS_REVOKED) {
         key_refused(l, l->key_type, l->key_print, verdict, &where);
         return false;

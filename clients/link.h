@@ -77,6 +77,7 @@ struct link {
     size_t since;    /* bytes read since the window was last opened wide */
     bool is_stalled; /* waits for room in the chunk queue */
     bool saw_eof, saw_close;
+    bool is_thorough; /* asks for the key types of all known lines */
     bool is_unwanted; /* nobody wants its bytes any more */
     /* The unknown host key, while asking. */
     char *key_type;

@@ -8,12 +8,12 @@
  */
 #include "run.h"
 
-#include "cleanup.h"
 #include "config.h"
 #include "decode.h"
 #include "finish.h"
 #include "loop.h"
 #include "pool.h"
+#include "setup.h"
 #include "stage.h"
 #include "trust.h"
 #include "wire.h"
@@ -23,11 +23,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define WINDOW_TOTAL (256u << 20) /* bytes that all servers may send ahead */
-#define SPARE_FDS 64              /* descriptors for everything else */
 #define RESULT_MS 5000            /* for the result of an interrupted query */
 
 struct servers_run;
@@ -250,137 +248,6 @@ on_extra(void *ctx)
 /* ---- making ---- */
 
 static int
-add_frame(struct buf *out, uint8_t type, const struct buf *json)
-{
-    const struct wire_frame f = {
-        .type = type, .data = json->data, .len = json->len};
-    uint8_t head[WIRE_MAX_FIXED];
-    size_t len = wire_encode(head, &f);
-
-    return buf_append(out, head, len) == DT_OK
-               ? buf_append(out, json->data, json->len)
-               : DT_ERR_NOMEM;
-}
-
-/* HELLO and the queries, all at once: waiting for the server's HELLO would cost
- * a round trip. */
-static int
-make_request(struct servers_run *r, struct error *err)
-{
-    const struct hello hello = {
-        .protocol = WIRE_PROTOCOL,
-        .version = (char *)(uintptr_t)PACKAGE_VERSION,
-        .host = r->c->host,
-    };
-    struct buf json = {0};
-    int rc = hello_format(&hello, &json);
-
-    if (rc == DT_OK) {
-        rc = add_frame(&r->request, WIRE_C_HELLO, &json);
-    }
-    for (size_t i = 0; rc == DT_OK && i < r->c->nr_queries; i++) {
-        json.len = 0;
-        rc = query_spec_format(&r->c->queries[i], &json);
-        if (rc == DT_OK && json.len >= WIRE_MAX_REQUEST) {
-            rc = DT_ERR_LIMIT;
-        }
-        if (rc == DT_OK) {
-            rc = add_frame(&r->request, WIRE_C_QUERY, &json);
-        }
-    }
-    buf_fini(&json);
-    return rc == DT_OK ? DT_OK
-                       : error_set(err, rc, "query: %s", dt_strerror(rc));
-}
-
-static bool
-is_test_mode(void)
-{
-    const char *mode = getenv("DTAIL_INTEGRATION_TEST_RUN_MODE");
-
-    return mode && strcmp(mode, "yes") == 0;
-}
-
-static int
-load_hosts(struct servers_run *r, struct error *err)
-{
-    struct strv paths = {0};
-    CLEANUP_FREE char *second = NULL;
-    int rc = DT_OK;
-
-    if (is_test_mode()) {
-        r->hosts_path = strdup("./known_hosts");
-    } else if (asprintf(&r->hosts_path, "%s/.ssh/known_hosts", r->c->home) <
-                   0 ||
-               asprintf(&second, "%s/.ssh/known_hosts2", r->c->home) < 0) {
-        rc = DT_ERR_NOMEM;
-    }
-    if (rc != DT_OK || !r->hosts_path ||
-        strv_add(&paths, r->hosts_path) != DT_OK ||
-        (second && strv_add(&paths, second) != DT_OK) ||
-        strv_add(&paths, "/etc/ssh/ssh_known_hosts") != DT_OK ||
-        strv_add(&paths, "/etc/ssh/ssh_known_hosts2") != DT_OK) {
-        rc = error_set(err, DT_ERR_NOMEM, "out of memory");
-    } else {
-        rc = knownhosts_load(&paths, &r->hosts, err);
-    }
-    strv_fini(&paths);
-    return rc;
-}
-
-/* The key file in effect: flag, environment, configuration. */
-static int
-load_keys(struct servers_run *r, struct error *err)
-{
-    const char *const from[] = {
-        r->c->flags->auth_key_path,
-        getenv("DTAIL_AUTH_KEY_PATH"),
-        getenv("DTAIL_SSH_PRIVATE_KEYFILE_PATH"),
-        r->c->config->client.auth_key_path,
-    };
-    const char *agent = getenv("SSH_AUTH_SOCK");
-    struct clientauth_args args = {
-        .key_path = "",
-        .home = r->c->home,
-        .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
-        .is_test_mode = is_test_mode(),
-        .use_agent = agent && *agent,
-    };
-
-    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
-        if (from[i] && *from[i]) {
-            args.key_path = from[i];
-            break;
-        }
-    }
-    return clientauth_load(&args, &r->auth, err);
-}
-
-/* Raises the limit of descriptors; how many connections fit. */
-static size_t
-max_open(const struct servers_run *r)
-{
-    struct rlimit limit;
-    size_t fits;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return 512;
-    }
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-    (void)getrlimit(RLIMIT_NOFILE, &limit);
-    fits = limit.rlim_cur > 2 * SPARE_FDS ? limit.rlim_cur - SPARE_FDS
-                                          : SPARE_FDS / 2;
-    if (fits < r->servers->nr) {
-        log_warn(r->c->diag.log,
-                 "the limit of %llu descriptors (ulimit -n) allows %zu of %zu "
-                 "connections at a time",
-                 (unsigned long long)limit.rlim_cur, fits, r->servers->nr);
-    }
-    return fits;
-}
-
-static int
 make_pool(struct servers_run *r, struct error *err)
 {
     const struct flags *f = r->c->flags;
@@ -398,7 +265,7 @@ make_pool(struct servers_run *r, struct error *err)
                 .request_len = r->request.len,
                 .connect_ms = r->c->config->common.ssh_connect_timeout_ms},
         .max_establishing = (size_t)f->cpc * (size_t)(cpus > 0 ? cpus : 1),
-        .max_open = max_open(r),
+        .max_open = setup_max_open(r->c, r->servers->nr),
         .event_fd = r->event_fd,
     };
     int rc;
@@ -480,9 +347,9 @@ prepare(struct servers_run *r, struct error *err)
     if (ssh_init() != SSH_OK) {
         return error_set(err, DT_ERR_INTERNAL, "libssh cannot be used");
     }
-    if ((rc = load_keys(r, err)) != DT_OK ||
-        (rc = load_hosts(r, err)) != DT_OK ||
-        (rc = make_request(r, err)) != DT_OK ||
+    if ((rc = setup_keys(r->c, &r->auth, err)) != DT_OK ||
+        (rc = setup_hosts(r->c, &r->hosts, &r->hosts_path, err)) != DT_OK ||
+        (rc = setup_request(r->c, &r->request, err)) != DT_OK ||
         (rc = make_peers(r, err)) != DT_OK ||
         (rc = make_output(r, err)) != DT_OK) {
         return rc;

@@ -243,20 +243,22 @@ test_algorithms(void **state)
 
     write_file(f->path, file_text);
     k = load(f->path);
-    assert_int_equal(knownhosts_algorithms(k, "web2", 2222, &list), DT_OK);
+    assert_int_equal(knownhosts_algorithms(k, "web2", 2222, false, &list),
+                     DT_OK);
     buf_append(&list, "", 1);
     assert_string_equal(list.data, "rsa-sha2-512,rsa-sha2-256,ssh-ed25519,"
                                    "ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,"
                                    "ecdsa-sha2-nistp521");
     list.len = 0;
-    assert_int_equal(knownhosts_algorithms(k, "nobody", 2222, &list), DT_OK);
+    assert_int_equal(knownhosts_algorithms(k, "nobody", 2222, false, &list),
+                     DT_OK);
     assert_memory_equal(list.data, "ssh-ed25519,ecdsa-sha2-nistp256,", 32);
     list.len = 0;
     /* known without its port */
     write_file(f->path, "h " RSA " " KEY_R "\n");
     knownhosts_free(k);
     k = load(f->path);
-    assert_int_equal(knownhosts_algorithms(k, "h", 2222, &list), DT_OK);
+    assert_int_equal(knownhosts_algorithms(k, "h", 2222, false, &list), DT_OK);
     assert_memory_equal(list.data, "rsa-sha2-512,", 13);
     buf_fini(&list);
     knownhosts_free(k);

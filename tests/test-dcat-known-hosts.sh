@@ -47,6 +47,17 @@ echo "[127.0.0.1]:$PORT $type $key" > "$known"
 dcat
 assert_eq "known by RSA" text "$(cat out)"
 
+# The same among more hashed lines than are looked at beforehand: the client
+# connects again and asks for that type.
+awk 'BEGIN {
+    for (i = 0; i < 100001; i++)
+        printf "|1|%027d=|%027d= ssh-ed25519 AAAA%d\n", i, i, i
+}' > many
+ssh-keygen -q -H -f "$known" > /dev/null 2>&1
+cat many >> "$known"
+dcat
+assert_eq "known by RSA, among many" text "$(cat out)"
+
 # Changed: never accepted, also not with --trustAllHosts.
 make_key other
 read -r type key _ < "$HOME/.ssh/other.pub"

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What connections need.
+ */
+#include "setup.h"
+
+#include "cleanup.h"
+#include "config.h"
+#include "wire.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define SPARE_FDS 64 /* descriptors for everything but connections */
+
+static int
+add_frame(struct buf *out, uint8_t type, const struct buf *json)
+{
+    const struct wire_frame f = {
+        .type = type, .data = json->data, .len = json->len};
+    uint8_t head[WIRE_MAX_FIXED];
+    size_t len = wire_encode(head, &f);
+
+    return buf_append(out, head, len) == DT_OK
+               ? buf_append(out, json->data, json->len)
+               : DT_ERR_NOMEM;
+}
+
+int
+setup_request(const struct client *c, struct buf *out, struct error *err)
+{
+    const struct hello hello = {
+        .protocol = WIRE_PROTOCOL,
+        .version = (char *)(uintptr_t)PACKAGE_VERSION,
+        .host = c->host,
+    };
+    struct buf json = {0};
+    int rc = hello_format(&hello, &json);
+
+    if (rc == DT_OK) {
+        rc = add_frame(out, WIRE_C_HELLO, &json);
+    }
+    for (size_t i = 0; rc == DT_OK && i < c->nr_queries; i++) {
+        json.len = 0;
+        rc = query_spec_format(&c->queries[i], &json);
+        if (rc == DT_OK && json.len >= WIRE_MAX_REQUEST) {
+            rc = DT_ERR_LIMIT;
+        }
+        if (rc == DT_OK) {
+            rc = add_frame(out, WIRE_C_QUERY, &json);
+        }
+    }
+    buf_fini(&json);
+    return rc == DT_OK ? DT_OK
+                       : error_set(err, rc, "query: %s", dt_strerror(rc));
+}
+
+static bool
+is_test_mode(void)
+{
+    const char *mode = getenv("DTAIL_INTEGRATION_TEST_RUN_MODE");
+
+    return mode && strcmp(mode, "yes") == 0;
+}
+
+int
+setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
+            struct error *err)
+{
+    struct strv paths = {0};
+    CLEANUP_FREE char *second = NULL;
+    int rc = DT_OK;
+
+    if (is_test_mode()) {
+        *path = strdup("./known_hosts");
+    } else if (asprintf(path, "%s/.ssh/known_hosts", c->home) < 0 ||
+               asprintf(&second, "%s/.ssh/known_hosts2", c->home) < 0) {
+        rc = DT_ERR_NOMEM;
+    }
+    if (rc != DT_OK || !*path || strv_add(&paths, *path) != DT_OK ||
+        (second && strv_add(&paths, second) != DT_OK) ||
+        strv_add(&paths, "/etc/ssh/ssh_known_hosts") != DT_OK ||
+        strv_add(&paths, "/etc/ssh/ssh_known_hosts2") != DT_OK) {
+        rc = error_set(err, DT_ERR_NOMEM, "out of memory");
+    } else {
+        rc = knownhosts_load(&paths, hosts, err);
+    }
+    strv_fini(&paths);
+    return rc;
+}
+
+int
+setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
+{
+    const char *const from[] = {
+        c->flags->auth_key_path,
+        getenv("DTAIL_AUTH_KEY_PATH"),
+        getenv("DTAIL_SSH_PRIVATE_KEYFILE_PATH"),
+        c->config->client.auth_key_path,
+    };
+    const char *agent = getenv("SSH_AUTH_SOCK");
+    struct clientauth_args args = {
+        .key_path = "",
+        .home = c->home,
+        .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
+        .is_test_mode = is_test_mode(),
+        .use_agent = agent && *agent,
+    };
+
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        if (from[i] && *from[i]) {
+            args.key_path = from[i];
+            break;
+        }
+    }
+    return clientauth_load(&args, auth, err);
+}
+
+size_t
+setup_max_open(const struct client *c, size_t nr_servers)
+{
+    struct rlimit limit;
+    size_t fits;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 512;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    (void)getrlimit(RLIMIT_NOFILE, &limit);
+    fits = limit.rlim_cur > 2 * SPARE_FDS ? limit.rlim_cur - SPARE_FDS
+                                          : SPARE_FDS / 2;
+    if (fits < nr_servers) {
+        log_warn(c->diag.log,
+                 "the limit of %llu descriptors (ulimit -n) allows %zu of %zu "
+                 "connections at a time",
+                 (unsigned long long)limit.rlim_cur, fits, nr_servers);
+    }
+    return fits;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What connections need: the request, keys, known hosts, descriptors.
+ *
+ * Threads: the main thread, before the others run.
+ */
+#ifndef CLIENTS_SETUP_H
+#define CLIENTS_SETUP_H
+
+#include "client.h"
+#include "clientauth.h"
+#include "knownhosts.h"
+
+/* HELLO and the queries, all at once: waiting for the server's HELLO would cost
+ * a round trip. DT_OK, DT_ERR_LIMIT, DT_ERR_NOMEM. */
+int setup_request(const struct client *c, struct buf *out, struct error *err);
+/* Reads the known_hosts files; *path is where new keys are written, a new
+ * string (also after an error). */
+int setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
+                struct error *err);
+/* Loads the keys; the file that is offered first comes from the flag, the
+ * environment or the configuration. */
+int setup_keys(const struct client *c, struct clientauth **auth,
+               struct error *err);
+/* Raises the limit of descriptors; how many connections fit. */
+size_t setup_max_open(const struct client *c, size_t nr_servers);
+
+#endif

@@ -455,6 +455,10 @@ client_main(const struct client_command *command, int argc, char **argv)
         query_spec_fini(&s.c.queries[i]);
     }
     free(s.c.queries);
+    query_spec_fini(&s.c.file_spec);
+    if (s.c.sink.ops) {
+        s.c.sink.ops->free(s.c.sink.ctx);
+    }
     plugins_free(s.plugins);
     log_free(s.c.diag.log);
     config_free(s.config);

@@ -9,6 +9,7 @@
 #include "diag.h"
 #include "flags.h"
 #include "request.h"
+#include "sink.h"
 
 struct config;
 struct plugins;
@@ -40,6 +41,11 @@ struct client {
     size_t nr_words;
     struct query_spec *queries;
     size_t nr_queries;
+    /* Takes the text of the reduce stage of queries[0] in place of standard
+     * output; or, when file_spec has a plugin, that of a second stage, which is
+     * fed the same and has the arguments of file_spec. No ops: none. */
+    struct sink sink;
+    struct query_spec file_spec;
     int64_t start_ms;    /* clock_now_ms */
     int64_t deadline_ms; /* the whole run ends well after that; 0: never */
 };

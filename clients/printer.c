@@ -277,6 +277,14 @@ printer_text(struct printer *p, const char *data, size_t len,
 }
 
 int
+printer_sequences(struct printer *p, const char *data, size_t len,
+                  const struct cancel *cancel)
+{
+    p->has_printed = p->has_printed || len;
+    return output_write(p->out, data, len, cancel);
+}
+
+int
 printer_flush(struct printer *p, const struct cancel *cancel)
 {
     return output_flush(p->out, cancel);

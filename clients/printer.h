@@ -42,6 +42,9 @@ int printer_lines(struct printer *p, struct printer_source *s, const char *data,
 /* A plugin's own text. */
 int printer_text(struct printer *p, const char *data, size_t len,
                  const struct cancel *cancel);
+/* The same for text in which control bytes are meant, as colours. */
+int printer_sequences(struct printer *p, const char *data, size_t len,
+                      const struct cancel *cancel);
 int printer_flush(struct printer *p, const struct cancel *cancel);
 /* True once a line or text was printed. */
 bool printer_has_printed(const struct printer *p);

@@ -29,7 +29,12 @@ host_emit_text(struct dt_query *q, const char *data, size_t len)
     if (rq->is_closing) {
         return DT_ERR_CANCELLED;
     }
-    return printer_text(rq->printer, data, len, rq->cancel);
+    if (rq->sink) {
+        return rq->sink->ops->add(rq->sink->ctx, data, len);
+    }
+    return rq->is_escaped
+               ? printer_sequences(rq->printer, data, len, rq->cancel)
+               : printer_text(rq->printer, data, len, rq->cancel);
 }
 
 static int
@@ -71,7 +76,9 @@ host_note(struct dt_query *q, const char *text)
 {
     struct reduce_query *rq = of(q);
 
-    log_warn(rq->diag->log, "%s|%s", rq->spec->plugin, text);
+    if (!rq->is_second) {
+        log_warn(rq->diag->log, "%s|%s", rq->spec->plugin, text);
+    }
 }
 
 static void
@@ -172,6 +179,16 @@ static const struct dt_host host = {
 
 /* ---- the stage ---- */
 
+/* An argument `escape` is a plugin's promise that its text holds no control
+ * bytes but its own (docs/writing-plugins.md). */
+static bool
+escapes_itself(struct reduce_query *rq)
+{
+    const char *value = host_arg(&rq->q, "escape", 0, NULL);
+
+    return value && strcmp(value, "yes") == 0;
+}
+
 int
 reduce_query_start(struct reduce_query *rq, const struct plugins *plugins,
                    struct error *err)
@@ -184,6 +201,7 @@ reduce_query_start(struct reduce_query *rq, const struct plugins *plugins,
         return DT_OK;
     }
     rc = instance_start(rq->plugin, DT_ROLE_REDUCE, &rq->q, &rq->instance);
+    rq->is_escaped = escapes_itself(rq);
     if (rc != DT_OK) {
         return error_set(err, rc, "%s",
                          rq->err.status ? rq->err.text : dt_strerror(rc));
@@ -278,6 +296,24 @@ reduce_query_feed(struct reduce_query *rq, const struct wire_frame *f,
     return rc == DT_OK ? DT_OK : ended(rq, rc);
 }
 
+/* A result is complete. A file that cannot be written now may be at the next
+ * interval; at the end it is an error. */
+static int
+commit(struct reduce_query *rq, enum dt_drain why)
+{
+    struct error err = ERROR_INIT;
+
+    if (!rq->sink || rq->sink->ops->commit(rq->sink->ctx, &err) == DT_OK) {
+        return DT_OK;
+    }
+    if (why != DT_DRAIN_FINAL) {
+        log_error(rq->diag->log, "%s", err.text);
+        return DT_OK;
+    }
+    rq->err = err;
+    return ended(rq, err.status);
+}
+
 int
 reduce_query_drain(struct reduce_query *rq, enum dt_drain why)
 {
@@ -289,7 +325,7 @@ reduce_query_drain(struct reduce_query *rq, enum dt_drain why)
     while (rc == DT_OK || rc == DT_AGAIN) {
         rc = instance_drain(rq->instance, why);
         if (rc == DT_OK) {
-            return DT_OK;
+            return commit(rq, why);
         }
     }
     return ended(rq, rc);

@@ -23,12 +23,15 @@ struct reduce_query {
     const struct plugin *plugin; /* NULL: not known here */
     struct instance *instance;   /* NULL: no reduce stage */
     struct printer *printer;
+    const struct sink *sink; /* takes the text; NULL: the printer does */
     const struct diag *diag;
     struct reduce_origin *origins;
     size_t nr_origins, cap_origins;
     const struct cancel *cancel; /* of the call that runs */
     uint64_t sequence;
     bool is_over;    /* no more feeding: stopped or failed */
+    bool is_second;  /* its notes are those of the first stage */
+    bool is_escaped; /* the stage itself shows control bytes of the data */
     bool is_closing; /* inside close: output is refused */
     struct error err;
     struct buf slack; /* copies of blocks without slack behind */

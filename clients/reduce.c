@@ -35,7 +35,8 @@ struct reduce_server {
 struct reduce {
     pthread_mutex_t lock;
     struct reduce_args args;
-    struct reduce_query *queries;
+    struct reduce_query *queries; /* of the specs … */
+    size_t nr_queries;            /* … and, if this is more, a second stage */
     struct reduce_server *servers;
     atomic_bool expects_cancel;
 };
@@ -55,6 +56,28 @@ make_server(struct reduce *r, size_t i)
     return !s->streams || (r->args.own_host && !s->host) ? DT_ERR_NOMEM : DT_OK;
 }
 
+static int
+start_queries(struct reduce *r, struct error *err)
+{
+    const struct reduce_args *a = &r->args;
+    int rc = DT_OK;
+
+    for (size_t i = 0; rc == DT_OK && i < r->nr_queries; i++) {
+        struct reduce_query *rq = &r->queries[i];
+        bool is_second = i == a->nr_specs;
+
+        *rq = (struct reduce_query){
+            .spec = is_second ? a->file_spec : &a->specs[i],
+            .printer = a->printer,
+            .diag = a->diag,
+            .is_second = is_second,
+            .sink = is_second || (i == 0 && !a->file_spec) ? a->sink : NULL,
+        };
+        rc = reduce_query_start(rq, a->plugins, err);
+    }
+    return rc;
+}
+
 int
 reduce_new(const struct reduce_args *args, struct reduce **out,
            struct error *err)
@@ -67,20 +90,18 @@ reduce_new(const struct reduce_args *args, struct reduce **out,
     }
     pthread_mutex_init(&r->lock, NULL);
     r->args = *args;
-    r->queries = calloc(args->nr_specs, sizeof(*r->queries));
+    r->nr_queries = args->nr_specs + (args->file_spec != NULL);
+    r->queries = calloc(r->nr_queries, sizeof(*r->queries));
     r->servers = calloc(args->nr_servers, sizeof(*r->servers));
     if (!r->queries || !r->servers) {
-        r->args.nr_specs = r->args.nr_servers = 0;
+        r->args.nr_specs = r->nr_queries = r->args.nr_servers = 0;
         rc = DT_ERR_NOMEM;
     }
     for (size_t i = 0; rc == DT_OK && i < args->nr_servers; i++) {
         rc = make_server(r, i);
     }
-    for (size_t i = 0; rc == DT_OK && i < args->nr_specs; i++) {
-        r->queries[i].spec = &args->specs[i];
-        r->queries[i].printer = args->printer;
-        r->queries[i].diag = args->diag;
-        rc = reduce_query_start(&r->queries[i], args->plugins, err);
+    if (rc == DT_OK) {
+        rc = start_queries(r, err);
     }
     if (rc != DT_OK) {
         if (rc == DT_ERR_NOMEM) {
@@ -99,7 +120,7 @@ reduce_free(struct reduce *r)
     if (!r) {
         return;
     }
-    for (size_t i = 0; i < r->args.nr_specs; i++) {
+    for (size_t i = 0; i < r->nr_queries; i++) {
         reduce_query_fini(&r->queries[i]);
     }
     for (size_t i = 0; i < r->args.nr_servers; i++) {
@@ -264,7 +285,13 @@ on_feed(struct call *c, uint32_t origin)
         return REDUCE_OK;
     }
     int rc = reduce_query_feed(c->rq, c->f, origin, c->has_slack);
+    struct reduce_query *second =
+        c->rq == c->r->queries ? &c->r->queries[c->r->args.nr_specs] : NULL;
 
+    if (second && c->r->nr_queries > c->r->args.nr_specs && rc == DT_OK &&
+        !second->is_over) {
+        rc = reduce_query_feed(second, c->f, origin, c->has_slack);
+    }
     return rc == DT_STOP && wants_more(c->r) ? REDUCE_OK : of_output(rc);
 }
 
@@ -396,7 +423,7 @@ reduce_frame(struct reduce *r, size_t server, const struct wire_frame *f,
     enum reduce_result result = REDUCE_OK;
 
     pthread_mutex_lock(&r->lock);
-    for (size_t i = 0; i < r->args.nr_specs; i++) {
+    for (size_t i = 0; i < r->nr_queries; i++) {
         r->queries[i].cancel = cancel;
     }
     switch (f->type) {
@@ -447,7 +474,7 @@ reduce_interval(struct reduce *r)
     enum reduce_result result = REDUCE_OK;
 
     pthread_mutex_lock(&r->lock);
-    for (size_t i = 0; result == REDUCE_OK && i < r->args.nr_specs; i++) {
+    for (size_t i = 0; result == REDUCE_OK && i < r->nr_queries; i++) {
         struct reduce_query *rq = &r->queries[i];
 
         rq->cancel = NULL;
@@ -468,7 +495,7 @@ reduce_finish(struct reduce *r)
     int rc = DT_OK, flushed;
 
     pthread_mutex_lock(&r->lock);
-    for (size_t i = 0; i < r->args.nr_specs; i++) {
+    for (size_t i = 0; i < r->nr_queries; i++) {
         struct reduce_query *rq = &r->queries[i];
         int one = DT_OK;
 
@@ -523,7 +550,7 @@ reduce_status(struct reduce *r)
     int status = DT_OK;
 
     pthread_mutex_lock(&r->lock);
-    for (size_t i = 0; i < r->args.nr_specs && status == DT_OK; i++) {
+    for (size_t i = 0; i < r->nr_queries && status == DT_OK; i++) {
         status = r->queries[i].err.status;
     }
     pthread_mutex_unlock(&r->lock);

@@ -12,6 +12,7 @@
 #include "diag.h"
 #include "printer.h"
 #include "request.h"
+#include "sink.h"
 #include "wire.h"
 
 struct plugins;
@@ -21,6 +22,10 @@ struct reduce_args {
     const struct query_spec *specs; /* outlive the reduce */
     size_t nr_specs;
     const struct plugins *plugins; /* loaded; NULL: none */
+    /* Takes the text of the stage of specs[0]; with file_spec that of a second
+     * stage, which is fed the same partial results. NULL: none. */
+    const struct sink *sink;
+    const struct query_spec *file_spec;
     struct printer *printer;
     const struct diag *diag;
     const char *const *names; /* of the servers, as the user wrote them */

@@ -98,6 +98,8 @@ prepare(struct serverless *s, struct error *err)
         .specs = c->queries,
         .nr_specs = c->nr_queries,
         .plugins = c->plugins,
+        .sink = c->sink.ops ? &c->sink : NULL,
+        .file_spec = c->file_spec.plugin ? &c->file_spec : NULL,
         .diag = &c->diag,
         .names = names,
         .nr_servers = 1,

@@ -312,6 +312,8 @@ make_output(struct servers_run *r, struct error *err)
         .specs = c->queries,
         .nr_specs = c->nr_queries,
         .plugins = c->plugins,
+        .sink = c->sink.ops ? &c->sink : NULL,
+        .file_spec = c->file_spec.plugin ? &c->file_spec : NULL,
         .diag = &c->diag,
         .names = r->names,
         .nr_servers = r->servers->nr,

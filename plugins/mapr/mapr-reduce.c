@@ -35,7 +35,7 @@ struct reduce {
     struct text partial;
     enum output output;
     struct render_options render;
-    bool is_cumulative, is_following, is_redrawn, has_plot;
+    bool is_cumulative, is_following, is_redrawn, has_plot, is_escaped;
     size_t width, height;
     size_t shown_lines; /* of the last interim result on the terminal */
     bool has_shown;
@@ -89,6 +89,7 @@ read_args(struct reduce *r)
     r->is_following = mapr_flag(q, "follow", false);
     r->is_cumulative = mapr_flag(q, "cumulative", true);
     r->is_redrawn = mapr_flag(q, "redraw", false);
+    r->is_escaped = mapr_flag(q, "escape", false);
     r->has_plot = mapr_flag(q, "plot", false);
     r->width = (size_t)mapr_count(q, "width", 0);
     r->height = (size_t)mapr_count(q, "height", 0);
@@ -306,6 +307,7 @@ emit_result(struct reduce *r, bool final)
         result_fini(&result);
         return nomem(r);
     }
+    result.is_escaped = r->is_escaped;
     switch (r->output) {
     case OUTPUT_TABLE:
         status = emit_table(r, &result);

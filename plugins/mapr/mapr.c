@@ -132,6 +132,7 @@ static const struct dt_arg_spec mapr_args[] = {
     {"output", "table, csv, json, ndjson, outfile, legacy or none", 0, 0},
     {"plot", "yes: draw the result", 0, 0},
     {"color", "yes: colours", 0, 0},
+    {"escape", "yes: control bytes of the data are shown as \\xNN", 0, 0},
     {"redraw", "yes: interim results replace each other on a terminal", 0, 0},
     {"width", "columns of the terminal", 0, 0},
     {"height", "lines of the terminal", 0, 0},

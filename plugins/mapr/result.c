@@ -146,6 +146,25 @@ result_number(const struct result *r, const struct result_row *row, size_t item)
     }
 }
 
+/* For a terminal, on which lines of others must not move the cursor. */
+static void
+add_escaped(struct text *out, struct str s)
+{
+    for (size_t i = 0; i < s.n;) {
+        size_t len = str_utf8_at(s.p + i, s.n - i);
+        unsigned char c = (unsigned char)s.p[i];
+        bool is_c1 = len == 2 && c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0;
+
+        if (len && c >= 0x20 && c != 0x7f && !is_c1) {
+            text_add(out, s.p + i, len);
+            i += len;
+        } else {
+            text_printf(out, "\\x%02x", c);
+            i++;
+        }
+    }
+}
+
 void
 result_cell(const struct result *r, const struct result_row *row, size_t item,
             struct text *out)
@@ -156,7 +175,11 @@ result_cell(const struct result *r, const struct result_row *row, size_t item,
 
     switch (func) {
     case FUNC_LAST:
-        text_str(out, text_of(r, row, item));
+        if (r->is_escaped) {
+            add_escaped(out, text_of(r, row, item));
+        } else {
+            text_str(out, text_of(r, row, item));
+        }
         break;
     case FUNC_COUNT:
         acc = acc_of(r, row, item, &flags);

@@ -23,6 +23,8 @@ struct result {
     double **ranked; /* by item: sums of all groups, ascending; NULL: not a
                         percentile */
     size_t *nr_nan;  /* by item: NaN among them */
+    bool is_escaped; /* control bytes in cells are shown as \xNN; may be set
+                        after result_make */
     struct arena arena;
 };
 

@@ -14,6 +14,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#define AGAIN_MS                                                              \
+    500               /* timeout(1) sends its signal twice: the second within \
+                         that time is the same one */
 #define TWICE_MS 3000 /* within which a second SIGINT ends the program */
 
 struct loop {
@@ -22,6 +25,7 @@ struct loop {
     int64_t interrupt_until; /* a second SIGINT before that ends */
     bool is_held;            /* output, so that statistics can be read */
     int64_t deadline;
+    int64_t ended_ms; /* a signal has ended it; 0: none */
 };
 
 static void
@@ -116,11 +120,16 @@ take_signals(struct loop *l, enum loop_end *end)
     struct signalfd_siginfo info;
 
     while (read(l->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (l->ended_ms && clock_now_ms() < l->ended_ms + AGAIN_MS) {
+            continue;
+        }
         if (info.ssi_signo != SIGINT) {
+            l->ended_ms = clock_now_ms();
             *end = LOOP_TERMINATED;
             return true;
         }
         if (clock_now_ms() < l->interrupt_until) {
+            l->ended_ms = clock_now_ms();
             *end = LOOP_INTERRUPTED;
             return true;
         }
@@ -167,6 +176,9 @@ loop_run(struct loop *l, int64_t limit_ms)
     enum loop_end end = LOOP_DONE;
     uint64_t count;
 
+    if (limit_ms > 0) {
+        l->deadline = CLOCK_NEVER; /* it has done what it was for */
+    }
     while (!a->on_event(a->ctx)) {
         struct pollfd p[4] = {
             {.fd = l->signal_fd, .events = POLLIN},

@@ -88,6 +88,13 @@ can_pull_up(const struct relay *r)
     return r->has_input && !r->up_closed && r->up_len == 0;
 }
 
+/* The client's EOF is due to the worker. */
+static bool
+owes_eof(const struct relay *r)
+{
+    return r->peer_eof && !r->up_closed && !r->has_input && r->up_len == 0;
+}
+
 /* Reads the worker's next block. */
 static void
 read_block(struct relay *r)
@@ -189,7 +196,7 @@ flush_up(struct relay *r)
             close_up(r); /* the worker is gone; its end is read elsewhere */
         }
     }
-    if (r->peer_eof && r->up_len == 0 && !r->has_input && !r->up_closed) {
+    if (owes_eof(r)) {
         close_up(r);
     }
 }
@@ -210,7 +217,8 @@ relay_act(struct relay *r)
         if (can_push_down(r)) {
             push_down(r);
         }
-        busy = can_push_down(r) || can_pull_up(r);
+        /* What libssh has handled inside these calls wakes no poll. */
+        busy = can_push_down(r) || can_pull_up(r) || owes_eof(r);
     }
     return busy;
 }

@@ -231,10 +231,6 @@ check_flags(struct start *s)
     if (f->raw && f->escape) {
         return bad_usage("--raw and --escape exclude each other");
     }
-    if (f->agent_key_index >= 0) {
-        return bad_usage("--agentKeyIndex is not available in this version; "
-                         "--auth-key-path names the key to offer first");
-    }
     if (*f->pprof) {
         fprintf(stderr, "WARN: --pprof: live profiling is not available\n");
     }

@@ -4,6 +4,8 @@
  */
 #include "clientauth.h"
 
+#include "agentfilter.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,7 +17,9 @@ struct item {
 struct clientauth {
     struct item *items;
     size_t nr;
-    struct buf notes; /* why files were left out */
+    size_t preferred; /* the last that a server took: it comes first */
+    struct agentfilter *filter; /* NULL: libssh finds the agent itself */
+    struct buf notes;           /* why files were left out */
 };
 
 static bool
@@ -93,6 +97,24 @@ add_usual(struct clientauth *a, const struct clientauth_args *args)
     return rc;
 }
 
+static int
+add_agent(struct clientauth *a, const struct clientauth_args *args,
+          struct error *err)
+{
+    char name[64];
+
+    if (args->agent_index < 0) {
+        return add_item(a, NULL, "keys of the agent");
+    }
+    snprintf(name, sizeof(name), "key %lld of the agent",
+             (long long)args->agent_index);
+    if (agentfilter_new(args->agent, (uint64_t)args->agent_index, &a->filter,
+                        err) != DT_OK) {
+        return err->status;
+    }
+    return add_item(a, NULL, name);
+}
+
 int
 clientauth_load(const struct clientauth_args *args, struct clientauth **out,
                 struct error *err)
@@ -103,8 +125,8 @@ clientauth_load(const struct clientauth_args *args, struct clientauth **out,
     if (rc == DT_OK && *args->key_path) {
         rc = add_file(a, args->key_path, args->passphrase, true);
     }
-    if (rc == DT_OK && args->use_agent) {
-        rc = add_item(a, NULL, "keys of the agent");
+    if (rc == DT_OK && args->agent && *args->agent) {
+        rc = add_agent(a, args, err);
     }
     if (rc == DT_OK) {
         rc = add_usual(a, args);
@@ -113,7 +135,9 @@ clientauth_load(const struct clientauth_args *args, struct clientauth **out,
         rc = buf_append(&a->notes, "", 1);
     }
     if (rc != DT_OK) {
-        error_set(err, rc, "private keys: out of memory");
+        if (err->status == DT_OK) {
+            error_set(err, rc, "private keys: out of memory");
+        }
     } else if (a->nr == 0) {
         rc = error_set(err, DT_ERR_NOENT,
                        "Unable to find private SSH key information: no agent "
@@ -141,8 +165,32 @@ clientauth_free(struct clientauth *a)
         free(a->items[i].name);
     }
     free(a->items);
+    agentfilter_free(a->filter);
     buf_fini(&a->notes);
     free(a);
+}
+
+void
+clientauth_prepare(const struct clientauth *a, ssh_session session)
+{
+    int fd = a->filter ? agentfilter_open(a->filter) : -1;
+
+    /* Without a connection libssh would find the whole agent. */
+    if (a->filter && (fd < 0 || ssh_set_agent_socket(session, fd) != SSH_OK)) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        (void)ssh_options_set(session, SSH_OPTIONS_IDENTITY_AGENT, "/dev/null");
+    }
+}
+
+/* The key that worked elsewhere, then the others in their order. */
+static size_t
+nth_item(const struct clientauth_place *place)
+{
+    size_t n = place->next;
+
+    return n == 0 ? place->first : n <= place->first ? n - 1 : n;
 }
 
 /* The first question must be "none": it reads the server's list of signature
@@ -189,7 +237,7 @@ denied(const struct clientauth *a, const char *user, struct error *err)
 }
 
 int
-clientauth_step(const struct clientauth *a, struct clientauth_place *place,
+clientauth_step(struct clientauth *a, struct clientauth_place *place,
                 ssh_session session, const char *user, struct error *err)
 {
     if (!place->asked_methods) {
@@ -198,12 +246,17 @@ clientauth_step(const struct clientauth *a, struct clientauth_place *place,
         if (rc != SSH_AUTH_DENIED) {
             return rc;
         }
+        place->first = a->preferred;
     }
     while (place->next < a->nr) {
-        const struct item *item = &a->items[place->next];
+        size_t nth = nth_item(place);
+        const struct item *item = &a->items[nth];
         int rc = item->key ? ssh_userauth_publickey(session, NULL, item->key)
                            : ssh_userauth_agent(session, NULL);
 
+        if (rc == SSH_AUTH_SUCCESS) {
+            a->preferred = nth;
+        }
         if (rc == SSH_AUTH_SUCCESS || rc == SSH_AUTH_AGAIN) {
             return rc;
         }

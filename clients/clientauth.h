@@ -3,8 +3,7 @@
  * The keys a client offers, read once and shared by all sessions: the key file
  * that was named, the agent's, the usual ones in ~/.ssh (spec clients 9.1).
  *
- * Threads: const after it was loaded; the session's thread calls
- * clientauth_step.
+ * Threads: the pool's, once loaded.
  */
 #ifndef CLIENTS_CLIENTAUTH_H
 #define CLIENTS_CLIENTAUTH_H
@@ -22,7 +21,8 @@ struct clientauth_args {
     const char *home;       /* "": no usual files */
     const char *passphrase; /* of encrypted files; NULL: none */
     bool is_test_mode;      /* ./id_rsa before the usual files */
-    bool use_agent;         /* SSH_AUTH_SOCK is set */
+    const char *agent;      /* SSH_AUTH_SOCK; NULL or "": no agent */
+    int64_t agent_index;    /* the only key of the agent to offer; < 0: all */
 };
 
 /* Files that cannot be used are left out; clientauth_notes says why. DT_OK,
@@ -31,15 +31,19 @@ int clientauth_load(const struct clientauth_args *args, struct clientauth **out,
                     struct error *err);
 void clientauth_free(struct clientauth *a);
 
+/* To be called for each new session: which agent it asks. */
+void clientauth_prepare(const struct clientauth *a, ssh_session session);
+
 /* Where a session is in the list; all zero at the start. */
 struct clientauth_place {
-    size_t next;
+    size_t first; /* the key to begin with */
+    size_t next;  /* how many were tried */
     bool asked_methods;
 };
 /* Goes on with authentication, without waiting. SSH_AUTH_SUCCESS, _AGAIN (call
  * again when the socket has something), _DENIED (no key is left; err says which
  * were tried), _ERROR (the session is broken). */
-int clientauth_step(const struct clientauth *a, struct clientauth_place *place,
+int clientauth_step(struct clientauth *a, struct clientauth_place *place,
                     ssh_session session, const char *user, struct error *err);
 
 #endif

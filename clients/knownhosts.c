@@ -15,7 +15,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#define FEW 64               /* names that are sorted in one by one */
+#define FEW 64              /* names that are sorted in one by one */
 #define HASH_BUDGET 100000u /* 40 ms of CPU */
 
 /* FNV-1a; the table is the user's own, so nobody chooses collisions. */

@@ -151,6 +151,7 @@ make_session(struct link *l)
         link_end(l, l->session ? ssh_get_error(l->session) : "out of memory");
         return false;
     }
+    clientauth_prepare(l->env->auth, l->session);
     ssh_set_blocking(l->session, 0);
     ssh_set_counters(l->session, &l->socket_counter, NULL);
     return true;

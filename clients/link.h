@@ -24,7 +24,7 @@
 /* What all links of a pool share. */
 struct link_env {
     const char *user;
-    const struct clientauth *auth;
+    struct clientauth *auth;
     struct knownhosts *hosts;
     const char *hosts_path; /* where accepted keys are written */
     bool trust_all;         /* unknown keys are accepted */

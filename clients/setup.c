@@ -105,7 +105,8 @@ setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
         .home = c->home,
         .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
         .is_test_mode = is_test_mode(),
-        .use_agent = agent && *agent,
+        .agent = agent,
+        .agent_index = c->flags->agent_key_index,
     };
 
     for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {

@@ -59,6 +59,10 @@ if command -v ssh-agent >/dev/null; then
     cleanup_fn kill_quietly "$SSH_AGENT_PID"
     ssh-add -q "$HOME/.ssh/stranger" "$HOME/.ssh/rsa"
     works "agent"
+    works "the agent's second key" --agentKeyIndex 1
+    assert_status 1 dcat --agentKeyIndex 0
+    assert_contains err 'tried: key 0 of the agent'
+    assert_status 1 dcat --agentKeyIndex 9
     ssh-add -q -D
     assert_status 1 dcat
     assert_contains err 'tried: keys of the agent'

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * An SSH agent that shows only one key.
+ */
+#include "agentfilter.h"
+
+#include "cleanup.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define REQUEST_IDENTITIES 11
+#define IDENTITIES_ANSWER 12
+#define HEAD 5u /* type and count of an answer */
+
+struct agentfilter {
+    char *path;
+    uint64_t index;
+    int control[2]; /* new connections travel to the thread; its end ends it */
+    pthread_t thread;
+    uint8_t message[4 + AGENTFILTER_MAX];
+};
+
+static uint32_t
+get32(const uint8_t *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return be32toh(v);
+}
+
+static void
+put32(uint8_t *p, uint32_t v)
+{
+    v = htobe32(v);
+    memcpy(p, &v, sizeof(v));
+}
+
+/* Length of a key (blob and comment) at p, 0: malformed. */
+static size_t
+key_len(const uint8_t *p, size_t left)
+{
+    size_t at = 0;
+
+    for (int part = 0; part < 2; part++) {
+        size_t len;
+
+        if (left - at < 4) {
+            return 0;
+        }
+        len = get32(p + at);
+        if (len > left - at - 4) {
+            return 0;
+        }
+        at += 4 + len;
+    }
+    return at;
+}
+
+size_t
+agentfilter_shorten(uint8_t *answer, size_t len, uint64_t index)
+{
+    size_t at = HEAD, kept = 0;
+    uint32_t nr;
+
+    if (len < HEAD || answer[0] != IDENTITIES_ANSWER) {
+        return 0;
+    }
+    nr = get32(answer + 1);
+    for (uint32_t i = 0; i < nr; i++) {
+        size_t key = key_len(answer + at, len - at);
+
+        if (key == 0) {
+            return 0;
+        }
+        if (i == index) {
+            memmove(answer + HEAD, answer + at, key);
+            kept = key;
+            break;
+        }
+        at += key;
+    }
+    put32(answer + 1, kept ? 1 : 0);
+    return HEAD + kept;
+}
+
+/* ---- the thread ---- */
+
+static bool
+read_all(int fd, uint8_t *p, size_t len)
+{
+    while (len) {
+        ssize_t got = read(fd, p, len);
+
+        if (got <= 0 && !(got < 0 && errno == EINTR)) {
+            return false;
+        }
+        p += got > 0 ? got : 0;
+        len -= got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+static bool
+write_all(int fd, const uint8_t *p, size_t len)
+{
+    while (len) {
+        ssize_t put = send(fd, p, len, MSG_NOSIGNAL);
+
+        if (put < 0 && errno != EINTR) {
+            return false;
+        }
+        p += put > 0 ? put : 0;
+        len -= put > 0 ? (size_t)put : 0;
+    }
+    return true;
+}
+
+/* One message with its length in front; its length behind that, 0: broken. */
+static size_t
+read_message(int fd, uint8_t *message)
+{
+    size_t len;
+
+    if (!read_all(fd, message, 4)) {
+        return 0;
+    }
+    len = get32(message);
+    return len && len <= AGENTFILTER_MAX && read_all(fd, message + 4, len) ? len
+                                                                           : 0;
+}
+
+/* Hands a request on and the answer back. False: the connection is over. */
+static bool
+serve(struct agentfilter *f, int fd)
+{
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    CLEANUP_FD int agent = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    size_t len = read_message(fd, f->message);
+    bool is_list = len && f->message[4] == REQUEST_IDENTITIES;
+
+    if (len == 0 || agent < 0) {
+        return false;
+    }
+    memcpy(addr.sun_path, f->path, strlen(f->path) + 1);
+    if (connect(agent, (struct sockaddr *)&addr, sizeof(addr)) != 0 ||
+        !write_all(agent, f->message, 4 + len)) {
+        return false;
+    }
+    len = read_message(agent, f->message);
+    if (len && is_list) {
+        len = agentfilter_shorten(f->message + 4, len, f->index);
+        put32(f->message, (uint32_t)len);
+    }
+    return len && write_all(fd, f->message, 4 + len);
+}
+
+static void *
+filter_thread(void *arg)
+{
+    struct agentfilter *f = arg;
+    struct pollfd *fds = calloc(1, sizeof(*fds));
+    size_t nr = 1;
+    bool good = fds != NULL;
+
+    while (good) {
+        fds[0] = (struct pollfd){.fd = f->control[1], .events = POLLIN};
+        if (poll(fds, nr, -1) < 0) {
+            good = errno == EINTR;
+            continue;
+        }
+        for (size_t i = nr; i-- > 1;) {
+            if (fds[i].revents && !serve(f, fds[i].fd)) {
+                close(fds[i].fd);
+                fds[i] = fds[--nr];
+            }
+        }
+        if (fds[0].revents) {
+            int fd;
+            struct pollfd *more = reallocarray(fds, nr + 1, sizeof(*fds));
+
+            if (more) {
+                fds = more;
+            }
+            if (!read_all(f->control[1], (uint8_t *)&fd, sizeof(fd))) {
+                break;
+            }
+            if (more) {
+                fds[nr++] = (struct pollfd){.fd = fd, .events = POLLIN};
+            } else {
+                close(fd);
+            }
+        }
+    }
+    for (size_t i = 1; i < nr; i++) {
+        close(fds[i].fd);
+    }
+    free(fds);
+    return NULL;
+}
+
+/* ---- the owner's side ---- */
+
+int
+agentfilter_new(const char *path, uint64_t index, struct agentfilter **out,
+                struct error *err)
+{
+    struct agentfilter *f;
+    int rc;
+
+    if (strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path)) {
+        return error_set(err, DT_ERR_LIMIT, "SSH_AUTH_SOCK is too long");
+    }
+    f = calloc(1, sizeof(*f));
+    if (!f || !(f->path = strdup(path))) {
+        free(f);
+        return error_set(err, DT_ERR_NOMEM, "SSH agent: out of memory");
+    }
+    f->index = index;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, f->control) != 0) {
+        rc = errno;
+    } else if ((rc = pthread_create(&f->thread, NULL, filter_thread, f)) != 0) {
+        close(f->control[0]);
+        close(f->control[1]);
+    } else {
+        *out = f;
+        return DT_OK;
+    }
+    free(f->path);
+    free(f);
+    return error_errno(err, rc, "SSH agent");
+}
+
+void
+agentfilter_free(struct agentfilter *f)
+{
+    if (!f) {
+        return;
+    }
+    close(f->control[0]);
+    pthread_join(f->thread, NULL);
+    close(f->control[1]);
+    free(f->path);
+    free(f);
+}
+
+int
+agentfilter_open(struct agentfilter *f)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        return -1;
+    }
+    if (!write_all(f->control[0], (uint8_t *)&pair[1], sizeof(pair[1]))) {
+        close(pair[0]);
+        close(pair[1]);
+        return -1;
+    }
+    return pair[0];
+}

@@ -91,16 +91,16 @@ link_data_watch(struct link *l)
 static bool
 send_request(struct link *l)
 {
-    while (l->sent < l->env->request_len) {
+    while (l->sent < l->request_len) {
         uint32_t window = ssh_channel_window_size(l->channel);
-        size_t left = l->env->request_len - l->sent;
+        size_t left = l->request_len - l->sent;
         uint32_t len = left < window ? (uint32_t)left : window;
         int put;
 
         if (len == 0) {
             return true;
         }
-        put = ssh_channel_write(l->channel, l->env->request + l->sent, len);
+        put = ssh_channel_write(l->channel, l->request + l->sent, len);
         if (put < 0 && put != SSH_AGAIN) {
             return false;
         }

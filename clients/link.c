@@ -28,6 +28,8 @@ link_init(struct link *l, const struct link_env *env,
         .env = env,
         .server = server,
         .index = index,
+        .request = env->request,
+        .request_len = env->request_len,
         .fd = -1,
         .deadline = CLOCK_NEVER,
         .result = {.exit_status = -1},
@@ -79,6 +81,22 @@ link_fini(struct link *l)
 {
     disconnect(l);
     forget_key(l);
+    free(l->own_request);
+}
+
+void
+link_pause(struct link *l, char *request, size_t len, int64_t at)
+{
+    forget_key(l);
+    free(l->own_request);
+    l->own_request = request;
+    l->request = request;
+    l->request_len = len;
+    l->result = (struct link_result){.exit_status = -1};
+    l->saw_eof = l->saw_close = false;
+    l->is_unwanted = false;
+    l->state = LINK_PAUSED;
+    l->deadline = at;
 }
 
 void
@@ -450,7 +468,7 @@ link_is_establishing(const struct link *l)
 {
     return l->state == LINK_CONNECTING || l->state == LINK_EXCHANGING ||
            (l->state >= LINK_LOGGING_IN && l->state <= LINK_STARTING) ||
-           (l->state == LINK_RUNNING && l->sent < l->env->request_len);
+           (l->state == LINK_RUNNING && l->sent < l->request_len);
 }
 
 int

@@ -48,7 +48,8 @@ enum link_state {
     LINK_STARTING, /* the subsystem */
     LINK_RUNNING,
     LINK_ENDING, /* the server has sent everything */
-    LINK_OVER
+    LINK_OVER,
+    LINK_PAUSED /* over, and to be started again at the deadline */
 };
 
 struct link_result {
@@ -73,9 +74,12 @@ struct link {
     struct ssh_channel_callbacks_struct callbacks;
     struct ssh_counter_struct socket_counter;
     struct clientauth_place place;
-    size_t sent;     /* of the request */
-    size_t since;    /* bytes read since the window was last opened wide */
-    bool is_stalled; /* waits for room in the chunk queue */
+    const char *request; /* the pool's, or own_request */
+    size_t request_len;
+    char *own_request; /* of a link that goes on after a broken one */
+    size_t sent;       /* of the request */
+    size_t since;      /* bytes read since the window was last opened wide */
+    bool is_stalled;   /* waits for room in the chunk queue */
     bool saw_eof, saw_close;
     bool is_thorough; /* asks for the key types of all known lines */
     bool is_unwanted; /* nobody wants its bytes any more */
@@ -93,6 +97,9 @@ void link_fini(struct link *l);
 /* Begins to connect: from LINK_IDLE, or LINK_ASKING after the key became known.
  */
 void link_start(struct link *l);
+/* Makes a link that is over ready for another start at `at` (clock_now_ms),
+ * with a request of its own, which it takes over. */
+void link_pause(struct link *l, char *request, size_t len, int64_t at);
 /* Does what can be done now. True: there is more to do at once. */
 bool link_step(struct link *l);
 /* Ends it from any state. `why` NULL: no error. */

@@ -19,6 +19,14 @@
  * servers that are slow to answer. */
 #define ASK_MS 2000
 
+/* A server to which another connection is to be made. */
+struct restart {
+    char *request;     /* NULL: none */
+    struct chunk *end; /* what will tell of its end */
+    size_t len;
+    int64_t at;
+};
+
 struct pool {
     struct pool_args args;
     struct link *links;
@@ -37,7 +45,8 @@ struct pool {
     atomic_size_t nr_connected, nr_establishing;
     /* The question; the lock covers what both threads touch. */
     pthread_mutex_t lock;
-    int64_t ask_at; /* clock_now_ms; CLOCK_NEVER: nobody is unknown */
+    struct restart *restarts; /* by server */
+    int64_t ask_at;           /* clock_now_ms; CLOCK_NEVER: nobody is unknown */
     struct pool_host *asked;
     size_t nr_asked; /* 0: no question is open */
     int answer;      /* enum pool_answer; 0: none yet */
@@ -72,11 +81,12 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
     p->queue = calloc(nr, sizeof(*p->queue));
     p->dropped = calloc(nr, sizeof(*p->dropped));
     p->asked = calloc(nr, sizeof(*p->asked));
+    p->restarts = calloc(nr, sizeof(*p->restarts));
     if (args->env.window) {
         p->args.env.scratch = malloc(args->env.window);
     }
     if (p->wake_fd < 0 || !p->links || !p->ends || !p->polls || !p->queue ||
-        !p->dropped || !p->asked ||
+        !p->dropped || !p->asked || !p->restarts ||
         (args->env.window && !p->args.env.scratch)) {
         pool_free(p);
         return error_set(err, DT_ERR_NOMEM, "pool: out of memory");
@@ -107,6 +117,10 @@ pool_free(struct pool *p)
     pool_stop(p);
     for (size_t i = 0; i < p->nr; i++) {
         link_fini(&p->links[i]);
+        if (p->restarts[i].request) {
+            free(p->restarts[i].request);
+            chunks_put(p->args.env.chunks, p->restarts[i].end);
+        }
         if (p->ends[i]) {
             chunks_put(p->args.env.chunks, p->ends[i]);
         }
@@ -117,6 +131,7 @@ pool_free(struct pool *p)
     free(p->queue);
     free(p->dropped);
     free(p->asked);
+    free(p->restarts);
     free(p->args.env.scratch);
     if (p->wake_fd >= 0) {
         close(p->wake_fd);
@@ -131,7 +146,7 @@ static bool
 is_open(const struct link *l)
 {
     return l->state != LINK_IDLE && l->state != LINK_ASKING &&
-           l->state != LINK_OVER;
+           l->state != LINK_OVER && l->state != LINK_PAUSED;
 }
 
 static void
@@ -329,6 +344,62 @@ pool_answer(struct pool *p, enum pool_answer answer)
     wake(p->wake_fd);
 }
 
+/* ---- further connections ---- */
+
+int
+pool_restart(struct pool *p, size_t server, char *request, size_t len,
+             int64_t at)
+{
+    struct chunk *end = chunks_get_end(p->args.env.chunks);
+
+    if (!end) {
+        free(request);
+        return DT_ERR_NOMEM;
+    }
+    pthread_mutex_lock(&p->lock);
+    p->restarts[server] =
+        (struct restart){.request = request, .end = end, .len = len, .at = at};
+    pthread_mutex_unlock(&p->lock);
+    wake(p->wake_fd);
+    return DT_OK;
+}
+
+/* Links that others want started again pause until it is time. */
+static void
+take_restarts(struct pool *p)
+{
+    for (size_t i = 0; i < p->nr; i++) {
+        struct link *l = &p->links[i];
+        struct restart r;
+
+        pthread_mutex_lock(&p->lock);
+        r = p->restarts[i];
+        p->restarts[i].request = NULL;
+        pthread_mutex_unlock(&p->lock);
+        if (!r.request) {
+            continue;
+        }
+        p->ends[i] = r.end;
+        p->nr_over--;
+        atomic_store(&p->dropped[i], false);
+        link_pause(l, r.request, r.len, r.at);
+    }
+}
+
+static void
+end_pauses(struct pool *p)
+{
+    int64_t now = clock_now_ms();
+
+    for (size_t i = 0; i < p->nr; i++) {
+        if (p->links[i].state == LINK_PAUSED && now >= p->links[i].deadline) {
+            p->links[i].state = LINK_IDLE;
+            p->links[i].deadline = CLOCK_NEVER;
+            enqueue(p, i);
+        }
+    }
+}
+
 /* ---- the loop ---- */
 
 /* Fills polls; returns the milliseconds to wait at most. */
@@ -347,6 +418,8 @@ prepare_polls(struct pool *p, bool is_busy)
         if (is_open(l)) {
             p->polls[i + 1].fd = link_poll_fd(l, &events);
             p->polls[i + 1].events = events;
+            next = l->deadline < next ? l->deadline : next;
+        } else if (l->state == LINK_PAUSED) {
             next = l->deadline < next ? l->deadline : next;
         }
     }
@@ -385,10 +458,12 @@ run(struct pool *p, bool *busy)
 {
     bool is_busy = false;
 
-    while (!atomic_load(&p->must_stop) && p->nr_over < p->nr) {
+    while (!atomic_load(&p->must_stop) &&
+           (p->nr_over < p->nr || p->args.keeps_running)) {
         bool is_woken;
         uint64_t count;
 
+        end_pauses(p);
         start_links(p);
         open_question(p);
         poll(p->polls, p->nr + 1, prepare_polls(p, is_busy));
@@ -396,6 +471,7 @@ run(struct pool *p, bool *busy)
         if (is_woken) {
             (void)!read(p->wake_fd, &count, sizeof(count));
             take_answer(p);
+            take_restarts(p);
         }
         is_busy = take_turns(p, busy, is_woken);
     }

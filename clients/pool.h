@@ -18,7 +18,8 @@ struct pool_args {
     struct link_env env;           /* wake_fd and scratch are set here */
     size_t max_establishing;       /* connections being made at once */
     size_t max_open;               /* connections at once (descriptors) */
-    int event_fd; /* eventfd, written when there is a question */
+    int event_fd;       /* eventfd, written when there is a question */
+    bool keeps_running; /* also when all links are over: pool_restart */
 };
 
 /* Makes the pool; nothing runs yet. `wake_fd` of the chunk queue is the
@@ -33,6 +34,10 @@ void pool_free(struct pool *p);
 
 /* This server's bytes are not wanted any more: its connection ends. */
 void pool_drop(struct pool *p, size_t server);
+/* Connects again at `at` (clock_now_ms) to a server whose end came through the
+ * chunk queue; once for each end. Takes over `request`. DT_OK, DT_ERR_NOMEM. */
+int pool_restart(struct pool *p, size_t server, char *request, size_t len,
+                 int64_t at);
 /* How the connection ended: once its end came through the chunk queue. */
 const struct link_result *pool_result(const struct pool *p, size_t server);
 

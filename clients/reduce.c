@@ -114,6 +114,27 @@ reduce_new(const struct reduce_args *args, struct reduce **out,
     return DT_OK;
 }
 
+static void
+forget_streams(struct reduce *r, struct reduce_server *s)
+{
+    for (size_t q = 0; s->streams && q < r->args.nr_specs; q++) {
+        for (size_t n = 0; n < s->streams[q].nr_sources; n++) {
+            printer_source_free(s->streams[q].sources[n].printed);
+        }
+        free(s->streams[q].sources);
+        s->streams[q] = (struct stream){0};
+    }
+}
+
+void
+reduce_restart_server(struct reduce *r, size_t server)
+{
+    pthread_mutex_lock(&r->lock);
+    forget_streams(r, &r->servers[server]);
+    r->servers[server].summary = (struct reduce_summary){0};
+    pthread_mutex_unlock(&r->lock);
+}
+
 void
 reduce_free(struct reduce *r)
 {
@@ -126,12 +147,7 @@ reduce_free(struct reduce *r)
     for (size_t i = 0; i < r->args.nr_servers; i++) {
         struct reduce_server *s = &r->servers[i];
 
-        for (size_t q = 0; s->streams && q < r->args.nr_specs; q++) {
-            for (size_t n = 0; n < s->streams[q].nr_sources; n++) {
-                printer_source_free(s->streams[q].sources[n].printed);
-            }
-            free(s->streams[q].sources);
-        }
+        forget_streams(r, s);
         free(s->streams);
         free(s->host);
     }

@@ -75,6 +75,8 @@ struct reduce_summary {
     uint64_t failed;     /* sources that were missing, refused or broke off */
 };
 struct reduce_summary reduce_summary(struct reduce *r, size_t server);
+/* Another session of a server begins: its sources are announced anew. */
+void reduce_restart_server(struct reduce *r, size_t server);
 /* A stage failed here: its status, else DT_OK. */
 int reduce_status(struct reduce *r);
 

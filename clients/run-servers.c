@@ -8,11 +8,15 @@
  */
 #include "run.h"
 
+#include "clock.h"
 #include "config.h"
 #include "decode.h"
 #include "finish.h"
 #include "loop.h"
+#include "plugin.h"
 #include "pool.h"
+#include "reconnect.h"
+#include "resume.h"
 #include "setup.h"
 #include "stage.h"
 #include "trust.h"
@@ -38,6 +42,8 @@ struct peer {
     struct decode decode;
     struct error err;          /* of its frames */
     enum reduce_result result; /* of its last frame */
+    struct reconnect reconnect;
+    struct resume resume;
 };
 
 struct servers_run {
@@ -57,7 +63,9 @@ struct servers_run {
     const char **names;
     struct peer *peers;
     int event_fd;
-    pthread_t thread; /* output */
+    bool is_following; /* broken connections are made again … */
+    bool is_resumed;   /* … and go on where they were */
+    pthread_t thread;  /* output */
     bool has_thread;
     atomic_bool is_input_over; /* all servers have ended */
     atomic_bool is_over;       /* nothing more is wanted */
@@ -84,7 +92,13 @@ on_frame(void *ctx, const struct wire_frame *f)
     struct peer *p = ctx;
 
     p->result = reduce_frame(p->run->reduce, p->index, f, true, NULL, &p->err);
-    return p->result == REDUCE_OK ? DT_OK : DT_STOP;
+    if (p->result != REDUCE_OK) {
+        return DT_STOP;
+    }
+    if (f->type == WIRE_S_HELLO) {
+        reconnect_established(&p->reconnect);
+    }
+    return p->run->is_resumed ? resume_frame(&p->resume, f) : DT_OK;
 }
 
 static bool
@@ -92,7 +106,8 @@ may_split(void *ctx, uint32_t query)
 {
     struct peer *p = ctx;
 
-    return !reduce_wants_whole(p->run->reduce, query);
+    /* Where a frame ends is where another session goes on. */
+    return !p->run->is_resumed && !reduce_wants_whole(p->run->reduce, query);
 }
 
 static void
@@ -152,10 +167,78 @@ judge(struct servers_run *r, size_t i)
            !(r->c->flags->strict && sum.failed);
 }
 
+static bool
+wants_again(struct servers_run *r, size_t i)
+{
+    struct reduce_summary sum = reduce_summary(r->reduce, i);
+
+    return r->is_following && !atomic_load(&r->is_stopping) &&
+           !atomic_load(&r->is_over) && r->peers[i].err.status == DT_OK &&
+           reconnect_helps(pool_result(r->pool, i), &sum, r->c->nr_queries);
+}
+
+/* The queries as they go on at one server. */
+static int
+next_request(struct servers_run *r, struct peer *p, struct buf *out,
+             struct error *err)
+{
+    struct query_spec spec;
+    int rc;
+
+    if (!r->is_resumed) {
+        return setup_request(r->c, r->c->queries, out, err);
+    }
+    rc = resume_end_session(&p->resume);
+    if (rc == DT_OK) {
+        rc = query_spec_copy(&spec, &r->c->queries[0]);
+    }
+    if (rc != DT_OK) {
+        return error_set(err, rc, "%s", dt_strerror(rc));
+    }
+    rc = resume_apply(&p->resume, &spec);
+    rc = rc == DT_OK ? setup_request(r->c, &spec, out, err)
+                     : error_set(err, rc, "%s", dt_strerror(rc));
+    query_spec_fini(&spec);
+    return rc;
+}
+
+/* Another connection to a server; false: it cannot be made. */
+static bool
+begin_again(struct servers_run *r, size_t i)
+{
+    struct peer *p = &r->peers[i];
+    int64_t delay = reconnect_delay_ms(&p->reconnect);
+    struct error err = ERROR_INIT;
+    struct buf request = {0};
+    int rc = next_request(r, p, &request, &err);
+
+    reduce_restart_server(r->reduce, i);
+    decode_fini(&p->decode);
+    decode_init(&p->decode, &p->sink);
+    if (rc == DT_OK) {
+        log_warn(r->c->diag.log, "%s|connecting again in %.1f s", r->names[i],
+                 (double)delay / 1000);
+        rc = pool_restart(r->pool, i, request.data, request.len,
+                          clock_now_ms() + delay);
+    } else {
+        buf_fini(&request);
+    }
+    if (rc != DT_OK) {
+        log_error(r->c->diag.log, "%s|cannot connect again: %s", r->names[i],
+                  err.text[0] ? err.text : dt_strerror(rc));
+    }
+    return rc == DT_OK;
+}
+
 static void
 server_over(struct servers_run *r, size_t i)
 {
-    if (judge(r, i)) {
+    bool is_good = judge(r, i);
+
+    if (wants_again(r, i) && begin_again(r, i)) {
+        return;
+    }
+    if (is_good) {
         r->nr_completed++;
     } else {
         r->nr_failed++;
@@ -267,6 +350,7 @@ make_pool(struct servers_run *r, struct error *err)
         .max_establishing = (size_t)f->cpc * (size_t)(cpus > 0 ? cpus : 1),
         .max_open = setup_max_open(r->c, r->servers->nr),
         .event_fd = r->event_fd,
+        .keeps_running = r->is_following,
     };
     int rc;
 
@@ -337,6 +421,17 @@ make_output(struct servers_run *r, struct error *err)
     return rc;
 }
 
+/* Lines tell where to go on; partial results do not. */
+static bool
+prints_lines(const struct client *c)
+{
+    const struct plugin *p = plugins_find(c->plugins, c->queries[0].plugin);
+    const struct dt_plugin *d = p ? plugin_descriptor(p) : NULL;
+
+    return c->nr_queries == 1 &&
+           (!d || !d->reduce || (d->flags & DT_PRINTED) != 0);
+}
+
 static int
 prepare(struct servers_run *r, struct error *err)
 {
@@ -351,11 +446,13 @@ prepare(struct servers_run *r, struct error *err)
     }
     if ((rc = setup_keys(r->c, &r->auth, err)) != DT_OK ||
         (rc = setup_hosts(r->c, &r->hosts, &r->hosts_path, err)) != DT_OK ||
-        (rc = setup_request(r->c, &r->request, err)) != DT_OK ||
+        (rc = setup_request(r->c, r->c->queries, &r->request, err)) != DT_OK ||
         (rc = make_peers(r, err)) != DT_OK ||
         (rc = make_output(r, err)) != DT_OK) {
         return rc;
     }
+    r->is_following = (r->c->command->flags & CLIENT_FOLLOWS) != 0;
+    r->is_resumed = r->is_following && prints_lines(r->c);
     return make_pool(r, err);
 }
 
@@ -451,6 +548,7 @@ fini(struct servers_run *r)
     chunks_free(r->chunks);
     for (size_t i = 0; r->peers && i < r->servers->nr; i++) {
         decode_fini(&r->peers[i].decode);
+        resume_fini(&r->peers[i].resume);
     }
     free(r->peers);
     free(r->names);

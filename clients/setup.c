@@ -28,7 +28,8 @@ add_frame(struct buf *out, uint8_t type, const struct buf *json)
 }
 
 int
-setup_request(const struct client *c, struct buf *out, struct error *err)
+setup_request(const struct client *c, const struct query_spec *queries,
+              struct buf *out, struct error *err)
 {
     const struct hello hello = {
         .protocol = WIRE_PROTOCOL,
@@ -43,7 +44,7 @@ setup_request(const struct client *c, struct buf *out, struct error *err)
     }
     for (size_t i = 0; rc == DT_OK && i < c->nr_queries; i++) {
         json.len = 0;
-        rc = query_spec_format(&c->queries[i], &json);
+        rc = query_spec_format(&queries[i], &json);
         if (rc == DT_OK && json.len >= WIRE_MAX_REQUEST) {
             rc = DT_ERR_LIMIT;
         }

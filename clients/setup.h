@@ -11,9 +11,11 @@
 #include "clientauth.h"
 #include "knownhosts.h"
 
-/* HELLO and the queries, all at once: waiting for the server's HELLO would cost
- * a round trip. DT_OK, DT_ERR_LIMIT, DT_ERR_NOMEM. */
-int setup_request(const struct client *c, struct buf *out, struct error *err);
+/* HELLO and the client's queries (or other versions of them), all at once:
+ * waiting for the server's HELLO would cost a round trip. DT_OK, DT_ERR_LIMIT,
+ * DT_ERR_NOMEM. */
+int setup_request(const struct client *c, const struct query_spec *queries,
+                  struct buf *out, struct error *err);
 /* Reads the known_hosts files; *path is where new keys are written, a new
  * string (also after an error). */
 int setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,

@@ -10,6 +10,7 @@
 #define MAX_BARS 40u
 #define HEIGHT 8u /* rows of a curve; each shows eight steps */
 #define MIN_WIDTH 30u
+#define MAX_WIDE 6u /* columns of a bucket at most */
 
 static const char *const eighths[] = {"",  "▏", "▎", "▍", "▌",
                                       "▋", "▊", "▉", "█"};
@@ -181,6 +182,7 @@ static void
 curve(const struct result *r, size_t column, size_t width, struct text *out)
 {
     size_t nr_rows = r->nr - r->rows[r->nr - 1].is_other, margin, nr_columns;
+    size_t room, wide;
     struct text high = {0};
     double *v, top = 0;
 
@@ -189,8 +191,10 @@ curve(const struct result *r, size_t column, size_t width, struct text *out)
     }
     numbers_format(&high, top);
     margin = high.len;
-    nr_columns = width > margin + 12 ? width - margin - 2 : 10;
-    nr_columns = nr_columns < nr_rows ? nr_columns : nr_rows;
+    room = width > margin + 12 ? width - margin - 2 : 10;
+    nr_columns = room < nr_rows ? room : nr_rows;
+    wide = nr_columns ? room / nr_columns : 1;
+    wide = wide < MAX_WIDE ? wide : MAX_WIDE;
     v = nr_rows ? columns_of(r, column, nr_rows, nr_columns) : NULL;
     if (!v) {
         text_fini(&high);
@@ -211,11 +215,13 @@ curve(const struct result *r, size_t column, size_t width, struct text *out)
                 top > 0 ? (size_t)(v[i] / top * HEIGHT * 8 + 0.5) : 0;
             size_t here = steps > row * 8 ? steps - row * 8 : 0;
 
-            text_puts(out, levels[here < 8 ? here : 8]);
+            for (size_t j = 0; j < wide; j++) {
+                text_puts(out, levels[here < 8 ? here : 8]);
+            }
         }
         text_char(out, '\n');
     }
-    axis(r, margin, nr_rows, nr_columns, out);
+    axis(r, margin, nr_rows, nr_columns * wide, out);
     free(v);
     text_fini(&high);
 }

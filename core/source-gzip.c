@@ -6,7 +6,8 @@
  * times as fast, where configure found it. What they see differently is
  * decided here: where a member begins, padding and garbage behind it, which
  * flags are known, and when the input ended too early. On damaged data they
- * may differ in how many bytes come out before the error, not in more.
+ * may differ in how many bytes come out before the error, not in more; with
+ * ISA-L that also depends on the size of the reads.
  */
 #include "source-decoder.h"
 

@@ -20,7 +20,8 @@ struct zstd {
     const char *path;
     ZSTD_DStream *stream;
     bool in_frame;
-    size_t hint; /* input up to the end of the current block */
+    size_t hint;  /* input up to the end of the current block */
+    bool is_full; /* the last call filled its output: more may be held back */
     struct error failed;
 };
 
@@ -68,6 +69,7 @@ next_frame(struct zstd *z, int cancel_fd, struct error *err)
         return ends_early(z, err);
     }
     z->in_frame = true;
+    z->is_full = false;
     z->hint = ZSTD_initDStream(z->stream);
     return DT_OK;
 }
@@ -91,12 +93,13 @@ step_error(struct zstd *z, size_t code)
     }
 }
 
-/* Decodes at most one block, since an error takes back what the same call has
- * decoded before it. Returns the bytes written. */
+/* Decodes at most one block, and none while output is held back, since an
+ * error takes back what the same call has given out before it. Returns the
+ * bytes written. */
 static size_t
 step(struct zstd *z, void *data, size_t cap)
 {
-    size_t have = z->in.len - z->in.pos;
+    size_t have = z->is_full ? 0 : z->in.len - z->in.pos;
     ZSTD_inBuffer in = {z->in.data + z->in.pos, have < z->hint ? have : z->hint,
                         0};
     ZSTD_outBuffer out = {data, cap, 0};
@@ -107,6 +110,7 @@ step(struct zstd *z, void *data, size_t cap)
         return 0;
     }
     z->in.pos += in.pos;
+    z->is_full = out.pos == out.size;
     z->hint = code;
     z->in_frame = code != 0;
     return out.pos;

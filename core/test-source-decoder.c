@@ -410,6 +410,7 @@ test_wrong_checksum(void **state)
         add_part(all_kinds[k], &in, text.data, text.len);
         in.data[in.len - back] ^= 1;
         expect_error(all_kinds[k], &in, text.len, DT_ERR_IO, "damaged");
+        expect(all_kinds[k], &in, &text, DT_ERR_IO);
         in.data[in.len - back] ^= 1;
         if (all_kinds[k] != ZSTD) {
             in.data[in.len - 1] ^= 1;

@@ -243,7 +243,8 @@ trust_key(struct link *l)
     if (knownhosts_add(l->env->hosts, l->env->hosts_path, &entry, 1, &err) !=
         DT_OK) {
         log_warn(l->env->diag->log, "%s", err.text);
-    } else {
+    } else if (!*l->env->has_told) {
+        *l->env->has_told = true;
         log_info(l->env->diag->log, "Added hosts to known hosts file|%s",
                  l->env->hosts_path);
     }

@@ -28,6 +28,7 @@ struct link_env {
     struct knownhosts *hosts;
     const char *hosts_path; /* where accepted keys are written */
     bool trust_all;         /* unknown keys are accepted */
+    bool *has_told;         /* that keys were stored: once is enough */
     const struct diag *diag;
     const char *request; /* sent once the subsystem runs */
     size_t request_len;

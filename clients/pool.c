@@ -38,6 +38,7 @@ struct pool {
     size_t queue_at, queue_len;
     size_t nr_over;
     int wake_fd;
+    bool has_told; /* that host keys were stored */
     pthread_t thread;
     bool is_started;
     atomic_bool must_stop;
@@ -92,6 +93,7 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
         return error_set(err, DT_ERR_NOMEM, "pool: out of memory");
     }
     p->args.env.wake_fd = p->wake_fd;
+    p->args.env.has_told = &p->has_told;
     for (; p->nr < nr; p->nr++) {
         link_init(&p->links[p->nr], &p->args.env, &args->servers->v[p->nr],
                   p->nr);

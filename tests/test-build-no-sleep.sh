@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # No sleep stands for an event anywhere in the product's code.
-. ./functions.sh
+. ./functions.sh || exit 99
 
 sources()
 {

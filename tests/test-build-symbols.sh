@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each plugin exports dt_plugin_entry and nothing else, and links neither an
 # SSH nor a JSON library.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires nm readelf
 
 nr=0

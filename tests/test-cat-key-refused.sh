@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A key that is not in authorized_keys does not log in; the log says why.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dcat dserver
 requires_plugin cat
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A missing file is a note on stderr and status 0; with --strict a failure.
 # The files that are there are printed either way.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dcat
 requires_plugin cat
 

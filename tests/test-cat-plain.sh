@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dcat --plain gives the file's bytes: any bytes, empty files, no last newline,
 # lines beyond MaxLineLength, blank lines, CRLF, what legacy peers trip over.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dcat
 requires_plugin cat
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Status 1 when no server can be reached, 3 when some cannot; they are named.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dcat dserver
 requires_plugin cat
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # With line headers too, turbo and normal, serverless and SSH do not differ.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dcat
 requires_plugin cat
 

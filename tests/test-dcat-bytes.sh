@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # dcat: --plain is the file byte for byte; with heads each line has its number.
-. ./functions.sh
+. ./functions.sh || exit 99
 
 genlog log 20000 > log
 : > empty

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A peer that accepts and then says nothing, or something else, is given up
 # within the limit; the others are not kept waiting.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires python3
 echo text > f
 chmod 644 f

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dcat: lists, globs and words; files in their order; what is missing is a note
 # and no failure, unless --strict.
-. ./functions.sh
+. ./functions.sh || exit 99
 
 mkdir -p logs/sub
 for i in 1 2 3; do

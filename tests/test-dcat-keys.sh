@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Keys of all kinds: ed25519, ECDSA, RSA in both formats, encrypted with
 # DTAIL_KEY_PASSPHRASE, the agent's; who is refused reads what was tried.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires ssh-keygen
 echo text > f
 chmod 644 f

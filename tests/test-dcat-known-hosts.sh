@@ -2,7 +2,7 @@
 # Host keys: an unknown one fails at once without a terminal and is stored with
 # --trustAllHosts; a changed or revoked one is an error that names the line,
 # whatever the flags say; hashed lines and hosts known by another type work.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires ssh-keygen
 echo text > f
 chmod 644 f

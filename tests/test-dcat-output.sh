@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Standard output: a reader that leaves ends the client quietly, a full disk is
 # said once with status 1, a reader that stopped keeps nobody from ending.
-. ./functions.sh
+. ./functions.sh || exit 99
 genlog log 300000 > log # more than all buffers on the way hold
 chmod 644 log
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The question about unknown hosts: on the terminal, one for all, and not in the
 # data; y stores, n refuses, d shows, anything else asks again.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires script
 echo text > f
 chmod 644 f

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Several servers: whole lines of each, status 3 and a name when one is dead, 1
 # when all are; lists in files; duplicates asked once.
-. ./functions.sh
+. ./functions.sh || exit 99
 genlog log 30000 > log
 chmod 644 log
 start_server

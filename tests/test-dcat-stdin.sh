@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dcat without servers and files reads standard input; with servers it says
 # that files are missing.
-. ./functions.sh
+. ./functions.sh || exit 99
 genlog log 1000 > log
 
 for turbo in yes no; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Control bytes of lines are shown on a terminal and sent as they are into a
 # pipe; --raw and --escape say otherwise.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires script
 printf 'tab\tred \033[31m bell \007 euro \342\202\254 cr\r\n' > f
 chmod 644 f

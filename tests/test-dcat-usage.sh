@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Command line of the clients: Go's spelling, its error texts, status 2.
-. ./functions.sh
+. ./functions.sh || exit 99
 echo text > f
 dcat=$(program_path dcat)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # dgrep: --before, --after and --max by the table of the specification.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_plugin grep
 
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do

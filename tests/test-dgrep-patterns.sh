@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dgrep: patterns travel byte for byte; a wrong one is told once, with its
 # place, before any connection; an expensive one ends its query only.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_plugin grep
 
 printf 'end \nend\n\377\376 raw\n tab\there\nq"uote\\\n' > odd

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # dgrep: the same lines as grep and awk find, in every way and variant.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_plugin grep
 
 genlog log 20000 > log

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # dgrep reads what lies behind gzip, zstd, byte order marks and pipes; damage
 # is told with the file, after what could be read.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_plugin grep
 requires gzip zstd iconv
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # drun: lists plugins with their arguments, checks arguments where the plugin
 # is installed, takes flags on both sides of the name.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires make pkg-config "${CC:-cc}"
 printf 'one\ntwo three\n' > f
 chmod 644 f

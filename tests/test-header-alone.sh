@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # include/dtail/plugin.h compiles alone, without warnings, as C99, C11 and
 # C++11, and includes only headers of the standard library.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires cc c++
 
 header=$top_srcdir/include/dtail/plugin.h

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The sample plugin builds outside of the tree from nothing but the installed
 # header and pkg-config, as C99 and as C++11, and what was built works.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires make pkg-config "${CC:-cc}"
 program_path mock/test-hello >/dev/null || skip "needs cmocka"
 

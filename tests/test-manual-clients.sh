@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The manual page of each client describes the flags that it has and no others;
 # it may leave those to dcat.1 that dcat has as well.
-. ./functions.sh
+. ./functions.sh || exit 99
 
 flags() # PROGRAM
 {

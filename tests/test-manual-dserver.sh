@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # dserver.8 describes exactly the flags that dserver has.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dserver
 
 "$(program_path dserver)" --help | sed -n 's/^  -\([A-Za-z-]*\).*/\1/p' |

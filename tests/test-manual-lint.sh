@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mandoc finds nothing to complain about in any manual page.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires mandoc
 
 find "$top_srcdir/docs" "$top_srcdir/plugins" "$top_srcdir/clients" \

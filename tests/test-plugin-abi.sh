@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Numbers and places of each released plugin ABI are still what compiled
 # plugins have built in: tests/abi/layout-N.c asserts them at compile time.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires cc
 
 nr=0

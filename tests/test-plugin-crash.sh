@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A crash in any hook ends that one query: the client names plugin, hook and
 # signal, its status is 1, the server logs it, and nobody else notices.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/trouble.sh"
 case ${DTAIL_TEST_WRAPPER:-} in
 *valgrind*) skip "valgrind counts each crash as an error" ;;

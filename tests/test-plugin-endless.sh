@@ -2,7 +2,7 @@
 # A plugin whose feed or drain has no end is stopped when the user has had
 # enough, closes the pipe, or is killed: no hook is called again, nothing of it
 # is left, at the client or at the server.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/trouble.sh"
 start_troubled_server
 mkfifo endless

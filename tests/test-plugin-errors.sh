@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # An error or a wrong answer from any hook of either stage ends that one query
 # with a message that names it, status 1, and nobody else notices.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/trouble.sh"
 start_troubled_server
 

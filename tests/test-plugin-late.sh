@@ -2,7 +2,7 @@
 # What a plugin gives out in close, behind the end of its output, reaches
 # nobody, though it were endless. A plugin may give out nothing at all, and one
 # that has had enough is still drained.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/trouble.sh"
 start_troubled_server
 

@@ -2,7 +2,7 @@
 # A bad plugin is refused with its reason, in --list-plugins and in the log, and
 # the server starts without it; one that the configuration wants, and cannot
 # be loaded, is an error at the start.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dserver
 requires_plugin cat
 

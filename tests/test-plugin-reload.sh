@@ -2,7 +2,7 @@
 # SIGHUP reads the plugin directory again, for new sessions: a new file, one
 # that was replaced under its name, one that is gone, and one that went bad. A
 # session that runs keeps what it has.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/trouble.sh"
 
 built=$top_builddir/tests/plugins/.libs

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Started as root: session processes are nobody's, workers their users', with
 # no way back; root is refused; the kernel decides what may be read.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires_plugin cat

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of a client, idle and in the middle of a file: session and worker
 # end, and the read slot is free again.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires_plugin cat

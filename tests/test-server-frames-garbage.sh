@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # After the log-in, bytes that are no frames end that session with a message
 # that names the fault.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 

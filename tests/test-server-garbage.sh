@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is not SSH ends its own connection, soon and not by the grace time, and
 # nothing else: others go on, no process is left.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # LoginGraceMs ends who does not log in in time: a silent peer, one that drips
 # bytes, one that authenticates and then asks for nothing.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 

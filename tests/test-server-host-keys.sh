@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Host keys are made at the first start, for their owner only, in a folder that
 # is made as well, and stay; the RSA key is PEM, so that Go programs read it.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires ssh-keyscan

@@ -2,7 +2,7 @@
 # Who may not log in does not: wrong key, no key, names that are parts of
 # paths, options that are not honoured, files that others may write. The log
 # says why, the client does not learn it.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # MaxConnections: one more is closed at once, without a banner; when one of
 # the others ends, there is room again.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 

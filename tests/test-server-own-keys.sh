@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Without a file in CacheDir the user's own ~/.ssh/authorized_keys counts, and
 # its folders are looked at as well. As root only: it makes an account's home.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires useradd userdel

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # A port that is taken is a start-up error that names it.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dserver
 
 start_server

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SIGHUP: a broken file keeps the old settings and says so; a good one counts
 # for new sessions, plugins included, while a running session keeps its own.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires_plugin cat

@@ -2,7 +2,7 @@
 # SIGTERM with sessions of each kind: before the log-in, idle, and stuck in the
 # middle of a file because its client does not read. All end, the clients learn
 # why, the status is 0, and nothing is left (stop_server looks).
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires_plugin cat

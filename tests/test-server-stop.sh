@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The server says when it listens, and after SIGTERM ends with status 0 and
 # leaves no process behind.
-. ./functions.sh
+. ./functions.sh || exit 99
 requires_program dserver
 
 start_server

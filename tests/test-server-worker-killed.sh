@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # kill -9 of a worker: its client gets a message and status 70, its read slot
 # falls back, other sessions do not notice.
-. ./functions.sh
+. ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires_plugin cat

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the scripts: packages, and a build outside the source.
+# Sourced by the scripts, which set top: packages, and a build outside the
+# source.
+# shellcheck disable=SC2154
 
 die()
 {

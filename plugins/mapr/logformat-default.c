@@ -190,7 +190,8 @@ take_token(struct logformat *f, const struct keys *k, struct str *values,
 static inline bool
 selects(struct logformat *f, struct str raw, const struct cut_line *l)
 {
-    if (f->select == SELECT_LITERAL && l->nr > POSITIONS && !f->is_inverted) {
+    if (f->select == SELECT_LITERAL && l->nr > POSITIONS && !f->is_inverted &&
+        !f->is_passed) {
         const char *tag = token_start(l, POSITIONS);
         size_t n = (size_t)(token_end(l, POSITIONS) - tag);
 

@@ -199,6 +199,9 @@ logformat_selects(struct logformat *f, struct str raw)
 {
     bool found = true;
 
+    if (f->is_passed) {
+        return true; /* counted then */
+    }
     f->stats.lines++;
     switch (f->select) {
     case SELECT_ALL:

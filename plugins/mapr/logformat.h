@@ -63,6 +63,7 @@ struct logformat {
     enum logformat_select select;
     bool is_inverted;
     bool is_following;
+    bool is_passed;     /* lines were selected already, see mapr-context */
     struct text needle; /* SELECT_LITERAL */
     struct linepattern *pattern;
     struct str format_pattern; /* of the log format regex */

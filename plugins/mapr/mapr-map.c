@@ -8,6 +8,7 @@
 #include "mapr.h"
 
 #include "logformat.h"
+#include "mapr-context.h"
 #include "partial.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct map {
     struct partial_stats stats;
     struct partial_writer writer;
     struct text partial;
-    uint64_t max, left; /* selected lines of a source; 0: no limit */
+    struct mapr_context context;
     bool is_draining;
     char host_name[256];
     char timezone[16], timeoffset[16];
@@ -34,6 +35,7 @@ map_close(void *self)
 {
     struct map *m = self;
 
+    mapr_context_fini(&m->context);
     logformat_close(&m->format);
     plan_run_fini(&m->run);
     partial_hosts_fini(&m->hosts);
@@ -99,7 +101,7 @@ open_format(struct map *m)
         return dt_error(m->host, status, "query: %s",
                         err[0] ? err : dt_strerror(status));
     }
-    if (m->format.ops->is_ordered || m->max) {
+    if (m->format.ops->is_ordered || mapr_context_is_wanted(&m->context)) {
         dt_ordered(m->host);
     }
     return DT_OK;
@@ -115,7 +117,9 @@ map_start(struct dt_query *q, void **self)
         return dt_error(q, DT_ERR_NOMEM, "query: out of memory");
     }
     m->host = q;
-    m->max = m->left = (uint64_t)mapr_count(q, "max", 0);
+    m->context.args.before = (uint64_t)mapr_count(q, "before", 0);
+    m->context.args.after = (uint64_t)mapr_count(q, "after", 0);
+    m->context.args.max = (uint64_t)mapr_count(q, "max", 0);
     mapr_host_name(m->host_name, sizeof(m->host_name));
     status = mapr_query_init(&m->query, q);
     if (status == DT_OK &&
@@ -139,51 +143,33 @@ static int
 fail_memory(struct map *m, int status)
 {
     if (status == DT_ERR_LIMIT) {
-        return dt_error(m->host, status,
-                        "query: the header line of a CSV file is longer than "
-                        "64 KiB");
+        return dt_error(m->host, status, "query: %s",
+                        m->context.args.before
+                            ? "the lines that --before asks for take more "
+                              "than 64 MiB"
+                            : "the header line of a CSV file is longer than "
+                              "64 KiB");
     }
     return dt_error(m->host, status, "query: %s at %zu MiB",
                     dt_strerror(status), groups_bytes(&m->run.groups) >> 20);
-}
-
-/* Line by line, until enough lines were selected. */
-static int
-feed_some(struct map *m, const struct dt_block *block)
-{
-    struct dt_line line = DT_LINE_INIT;
-    int status = DT_OK;
-
-    if (block->flags & DT_BLOCK_FIRST) {
-        m->left = m->max;
-    }
-    while (status == DT_OK && m->left && dt_next_line(block, &line)) {
-        struct dt_block one = *block;
-        uint64_t before = m->format.stats.selected;
-
-        one.data = line.data;
-        one.len = line.whole_len;
-        one.offset = block->offset + (uint64_t)(line.data - block->data);
-        status = m->format.ops->feed(&m->format, &one);
-        m->left -= m->format.stats.selected - before;
-    }
-    return status;
 }
 
 static int
 map_feed(void *self, const struct dt_block *block)
 {
     struct map *m = self;
-    int status =
-        m->max ? feed_some(m, block) : m->format.ops->feed(&m->format, block);
+    int status, settled;
 
-    if (status == DT_OK) {
-        status = plan_settle(&m->run);
+    if (mapr_context_is_wanted(&m->context)) {
+        status = mapr_context_feed(&m->context, &m->format, block);
+    } else {
+        status = m->format.ops->feed(&m->format, block);
     }
-    if (status < 0) {
-        return fail_memory(m, status);
+    settled = status < 0 ? DT_OK : plan_settle(&m->run);
+    if (status < 0 || settled < 0) {
+        return fail_memory(m, status < 0 ? status : settled);
     }
-    return m->max && m->left == 0 ? DT_STOP : DT_OK;
+    return status;
 }
 
 static int

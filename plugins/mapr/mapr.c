@@ -128,6 +128,8 @@ static const struct dt_arg_spec mapr_args[] = {
     {"query", "the query, as in dmap(1)", DT_ARG_REQUIRED, 0},
     {"invert", "yes: lines that the table does not select", 0, 0},
     {"max", "stop after so many selected lines of a source", 0, 0},
+    {"before", "so many lines before each selected one count, too", 0, 0},
+    {"after", "so many lines behind each selected one count, too", 0, 0},
     {"budget-mib", "memory of an instance; at most what is configured", 0, 0},
     {"output", "table, csv, json, ndjson, outfile, legacy or none", 0, 0},
     {"plot", "yes: draw the result", 0, 0},

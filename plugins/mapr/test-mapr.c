@@ -314,6 +314,18 @@ test_selection(void **state)
         r.how.block_bytes = block;
         gives(&r, "$line\nx|MAPREDUCE:T|1\nx|MAPREDUCE:T|2\n");
     }
+    r.query = "select $line group by $line from u logformat generic";
+    r.args[2] = "before";
+    r.args[3] = "1";
+    r.args[4] = "after";
+    r.args[5] = "1";
+    for (size_t block = 0; block < 60; block += 20) {
+        r.how.block_bytes = block;
+        gives(&r, "$line\nx|MAPREDUCE:T|2\nx|MAPREDUCE:T|4\n"
+                  "x|MAPREDUCE:U|3\n");
+    }
+    r.args[4] = NULL;
+    r.query = "select $line group by $line from t logformat generic";
     r.args[2] = "invert";
     r.args[3] = "yes";
     gives(&r, "$line\nnoise\nx|MAPREDUCE:U|3\n");

@@ -173,7 +173,11 @@ replace_invalid(struct term_env *env, const char *p, size_t len)
             p++;
         }
     }
-    return status == DT_OK ? buf_reserve(&env->scratch, BYTES_SLACK) : status;
+    if (status != DT_OK || buf_reserve(&env->scratch, BYTES_SLACK) != DT_OK) {
+        return DT_ERR_NOMEM;
+    }
+    memset(env->scratch.data + env->scratch.len, 0, BYTES_SLACK);
+    return DT_OK;
 }
 
 int

@@ -8,6 +8,7 @@
 #include "connection.h"
 #include "socket.h"
 #include "sshbind.h"
+#include "trim.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,6 +203,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
              config->server.ssh_bind_address, port,
              l->shared.as_root ? "workers get the rights of their users"
                                : "workers keep the rights of the server");
+    trim_memory();
     args->ready(args->ctx, port);
     return DT_OK;
 }
@@ -336,6 +338,7 @@ reload(struct listener *l)
     log_info(l->args->log,
              "reloaded|new sessions get the new settings; address, port, host "
              "keys, algorithms and logging stay until a restart");
+    trim_memory();
 }
 
 /* The first request to stop drains, a second one ends at once. */

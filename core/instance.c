@@ -157,6 +157,49 @@ instance_feed(struct instance *i, const struct dt_block *block)
         i, check_answer(i, "feed", i->stage->feed(i->self, block), DT_STOP));
 }
 
+/* Makes *line the next line of `run`; false at its end. */
+static bool
+next_line(const struct dt_block *run, struct dt_block *line)
+{
+    size_t at = (size_t)(line->data - run->data) + line->len;
+    size_t left = run->len - at;
+    const char *nl;
+
+    if (left == 0) {
+        return false;
+    }
+    if (at > 0) {
+        line->flags = DT_BLOCK_LINE; /* no longer the first */
+        line->first_line += line->first_line > 0;
+        line->offset += line->len;
+    }
+    line->data = run->data + at;
+    nl = memchr(line->data, '\n', left);
+    line->len = nl ? (size_t)(nl - line->data) + 1 : left;
+    if (!nl) {
+        line->flags |= run->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT);
+    }
+    return true;
+}
+
+int
+instance_feed_lines(struct instance *i, const struct dt_block *run)
+{
+    struct dt_block line = *run;
+    int r = enter(i, "feed", INSTANCE_FEEDING);
+
+    if (r < 0) {
+        return r;
+    }
+    line.len = 0;
+    line.nr_lines = 1;
+    line.flags = (run->flags & DT_BLOCK_FIRST) | DT_BLOCK_LINE;
+    while (r == DT_OK && next_line(run, &line)) {
+        r = i->stage->feed(i->self, &line);
+    }
+    return leave(i, check_answer(i, "feed", r, DT_STOP));
+}
+
 int
 instance_finish(struct instance *i)
 {

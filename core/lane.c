@@ -298,36 +298,6 @@ lane_instance(struct lane *l)
 
 /* ---- feeding ---- */
 
-static int
-feed_by_line(struct lane *l, struct dt_block *b)
-{
-    const char *at = b->data, *end = b->data + b->len;
-    uint32_t last_flags = b->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT);
-    uint64_t offset = b->offset;
-    int rc = DT_OK;
-
-    b->flags = (b->flags & DT_BLOCK_FIRST) | DT_BLOCK_LINE;
-    b->nr_lines = 1;
-    while (at < end && rc == DT_OK) {
-        const char *nl = memchr(at, '\n', (size_t)(end - at));
-
-        b->data = at;
-        b->len = nl ? (size_t)(nl - at) + 1 : (size_t)(end - at);
-        b->offset = offset;
-        if (!nl) {
-            b->flags |= last_flags;
-        }
-        rc = instance_feed(l->instance, b);
-        b->flags = DT_BLOCK_LINE;
-        if (b->first_line) {
-            b->first_line++;
-        }
-        offset += b->len;
-        at += b->len;
-    }
-    return rc;
-}
-
 int
 lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
               uint64_t nr_lines)
@@ -359,7 +329,7 @@ lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
             }
             first_line += b.nr_lines;
         }
-        rc = l->sh->is_normal ? feed_by_line(l, &b)
+        rc = l->sh->is_normal ? instance_feed_lines(l->instance, &b)
                               : instance_feed(l->instance, &b);
         at += len;
     }

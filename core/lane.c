@@ -4,6 +4,7 @@
  */
 #include "lane.h"
 
+#include "clock.h"
 #include "config.h"
 #include "lines.h"
 
@@ -19,6 +20,7 @@ struct lane {
     enum dt_role role;
     struct instance *instance;
     struct unit unit;
+    int64_t next_report_ms; /* 0: no intervals */
     bool is_first_run;
     uint32_t generation;  /* which file of a followed source is fed */
     bool is_closing;      /* inside close: output is refused */
@@ -113,7 +115,7 @@ feed_combine(struct lane *l, const void *data, size_t len)
     b.data = l->slack.data;
     b.len = len;
     pthread_mutex_lock(&l->sh->combine_lock);
-    rc = instance_feed(l->sh->combine, &b);
+    rc = instance_feed(l->sh->combine->instance, &b);
     pthread_mutex_unlock(&l->sh->combine_lock);
     return rc == DT_STOP ? DT_OK : rc;
 }
@@ -266,6 +268,9 @@ lane_new(struct lane_shared *sh, enum dt_role role, struct lane **out)
     l->sh = sh;
     l->role = role;
     l->generation = 1;
+    if (sh->spec->interval_ms > 0) {
+        l->next_report_ms = clock_now_ms() + sh->spec->interval_ms;
+    }
     packer_init(&l->packer, sh->env->out, sh->order, sh->cancel);
     rc = instance_start(sh->plugin, role, &l->base, &l->instance);
     if (rc != DT_OK) {
@@ -288,12 +293,6 @@ lane_free(struct lane *l)
     packer_fini(&l->packer);
     buf_fini(&l->slack);
     free(l);
-}
-
-struct instance *
-lane_instance(struct lane *l)
-{
-    return l->instance;
 }
 
 /* ---- feeding ---- */
@@ -473,6 +472,9 @@ lane_run(struct lane *l)
         if (rc == DT_OK) {
             rc = feed_unit(l, u);
         }
+        if (rc == DT_OK) {
+            rc = lane_report(l);
+        }
         end = lane_end_unit(l);
         if (!u->is_slice && end == DT_OK) {
             end = lane_show(l);
@@ -483,6 +485,52 @@ lane_run(struct lane *l)
         }
     }
     return rc == DT_STOP ? DT_OK : rc;
+}
+
+/* ---- reports ---- */
+
+static int
+drain_all(struct lane *l, enum dt_drain why)
+{
+    int rc;
+
+    do {
+        rc = instance_drain(l->instance, why);
+    } while (rc == DT_AGAIN);
+    return rc;
+}
+
+/* What all lanes gave to the combining instance goes on to the client. */
+static int
+report_combined(struct lane_shared *sh, int64_t now)
+{
+    int rc = DT_OK;
+
+    pthread_mutex_lock(&sh->combine_lock);
+    if (now >= sh->combine_next_ms) {
+        sh->combine_next_ms = now + sh->spec->interval_ms;
+        rc = lane_drain(sh->combine, DT_DRAIN_INTERVAL);
+    }
+    pthread_mutex_unlock(&sh->combine_lock);
+    return rc;
+}
+
+int
+lane_report(struct lane *l)
+{
+    int64_t now;
+    int rc;
+
+    if (l->next_report_ms == 0) {
+        return DT_OK;
+    }
+    now = clock_now_ms();
+    if (now < l->next_report_ms) {
+        return DT_OK;
+    }
+    l->next_report_ms = now + l->sh->spec->interval_ms;
+    rc = drain_all(l, DT_DRAIN_INTERVAL);
+    return rc == DT_OK && l->sh->combine ? report_combined(l->sh, now) : rc;
 }
 
 /* ---- the end ---- */

@@ -21,11 +21,12 @@ struct lane_shared {
     struct inputs *inputs;
     struct order *order;
     struct cancel *cancel;
-    bool is_numbered;         /* line numbers are wanted */
-    bool is_normal;           /* one line a feed */
-    bool is_ordered;          /* an instance asked for it in start */
-    struct instance *combine; /* takes partials instead of the wire, or NULL */
-    pthread_mutex_t combine_lock; /* one thread at a time feeds it */
+    bool is_numbered;     /* line numbers are wanted */
+    bool is_normal;       /* one line a feed */
+    bool is_ordered;      /* an instance asked for it in start */
+    struct lane *combine; /* takes partials instead of the wire, or NULL */
+    pthread_mutex_t combine_lock; /* one thread at a time feeds it … */
+    int64_t combine_next_ms;      /* … and has it report at intervals */
     pthread_mutex_t lock;         /* for the error below */
     int status;                   /* the first error of the query … */
     char text[ERROR_TEXT_MAX];    /* … and its message */
@@ -57,11 +58,11 @@ int lane_begin_unit(struct lane *l, const struct unit *u);
 int lane_end_unit(struct lane *l);
 /* Makes visible what was given out so far. */
 int lane_show(struct lane *l);
+/* Inside a unit: gives out what there is when an interval is over. */
+int lane_report(struct lane *l);
 /* After the last unit: finish, then drain until all is given out. */
 int lane_finish(struct lane *l);
 int lane_drain(struct lane *l, enum dt_drain why);
-
-struct instance *lane_instance(struct lane *l);
 
 /* Keeps the first error of the query and stops its other threads. Returns
  * status. */

@@ -117,6 +117,7 @@ feed_entry(struct normal *n, struct lane *l, struct entry *e, uint64_t *next)
 
             rc = lane_feed_run(l, u, *next, nr);
             *next += nr;
+            rc = rc == DT_OK ? lane_report(l) : rc;
         }
         return rc;
     }

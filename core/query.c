@@ -7,6 +7,7 @@
  */
 #include "query.h"
 
+#include "clock.h"
 #include "config.h"
 #include "following.h"
 #include "lane.h"
@@ -187,7 +188,10 @@ start_lanes(struct query *q)
         if (rc != DT_OK) {
             return rc;
         }
-        q->shared.combine = lane_instance(q->combine);
+        q->shared.combine = q->combine;
+        if (q->spec.interval_ms > 0) {
+            q->shared.combine_next_ms = clock_now_ms() + q->spec.interval_ms;
+        }
     }
     return DT_OK;
 }

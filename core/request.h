@@ -47,7 +47,7 @@ struct query_spec {
     bool follow;
     bool last;           /* one-shot: the session ends with this query */
     int64_t timeout_ms;  /* 0: none */
-    int64_t interval_ms; /* DT_DRAIN_INTERVAL of a followed query; 0: none */
+    int64_t interval_ms; /* of DT_DRAIN_INTERVAL; 0: none */
     uint32_t partial_format;
     /* following: where files that are there at the start begin */
     bool from_start;            /* byte 0 */

@@ -105,7 +105,7 @@ dt_strerror(int status)
 /* Why drain is called. */
 enum dt_drain {
     DT_DRAIN_FINAL = 0,   /* after finish: give out everything */
-    DT_DRAIN_INTERVAL = 1 /* a followed query reports what it has so far */
+    DT_DRAIN_INTERVAL = 1 /* a query that still runs reports what it has */
 };
 
 /* Where an instance runs. */

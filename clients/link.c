@@ -465,6 +465,21 @@ link_step(struct link *l)
 }
 
 bool
+link_finish(struct link *l)
+{
+    if (l->state == LINK_RUNNING && l->request == l->env->finish) {
+        return true;
+    }
+    if (l->state != LINK_RUNNING || l->sent < l->request_len) {
+        return false;
+    }
+    l->request = l->env->finish;
+    l->request_len = l->env->finish_len;
+    l->sent = 0;
+    return true;
+}
+
+bool
 link_is_establishing(const struct link *l)
 {
     return l->state == LINK_CONNECTING || l->state == LINK_EXCHANGING ||

@@ -32,6 +32,8 @@ struct link_env {
     const struct diag *diag;
     const char *request; /* sent once the subsystem runs */
     size_t request_len;
+    const char *finish; /* sent instead of ending it: what was read is wanted */
+    size_t finish_len;
     int connect_ms;
     int wake_fd; /* of the pool's thread */
     struct chunks *chunks;
@@ -105,6 +107,10 @@ void link_pause(struct link *l, char *request, size_t len, int64_t at);
 bool link_step(struct link *l);
 /* Ends it from any state. `why` NULL: no error. */
 void link_end(struct link *l, const char *why);
+
+/* Asks a server whose queries run for the result of what it has read; false:
+ * it has not got so far. */
+bool link_finish(struct link *l);
 
 /* From the TCP connect until the request is sent. */
 bool link_is_establishing(const struct link *l);

@@ -42,6 +42,7 @@ struct pool {
     pthread_t thread;
     bool is_started;
     atomic_bool must_stop;
+    atomic_bool must_finish;
     atomic_bool *dropped; /* by server */
     atomic_size_t nr_connected, nr_establishing;
     /* The question; the lock covers what both threads touch. */
@@ -455,6 +456,25 @@ take_turns(struct pool *p, bool *busy, bool is_woken)
     return any;
 }
 
+/* Nothing new is begun; what runs is asked for its result. */
+static void
+finish_links(struct pool *p, bool *busy)
+{
+    p->queue_len = 0;
+    for (size_t i = 0; i < p->nr; i++) {
+        struct link *l = &p->links[i];
+
+        if (l->state == LINK_OVER || l->state == LINK_ENDING) {
+            continue;
+        }
+        busy[i] = link_finish(l);
+        if (!busy[i]) {
+            link_end(l, NULL);
+            tell_end(p, l);
+        }
+    }
+}
+
 static void
 run(struct pool *p, bool *busy)
 {
@@ -474,6 +494,9 @@ run(struct pool *p, bool *busy)
             (void)!read(p->wake_fd, &count, sizeof(count));
             take_answer(p);
             take_restarts(p);
+        }
+        if (is_woken && atomic_load(&p->must_finish)) {
+            finish_links(p, busy);
         }
         is_busy = take_turns(p, busy, is_woken);
     }
@@ -518,6 +541,13 @@ pool_start(struct pool *p, struct chunks *chunks, struct error *err)
     }
     p->is_started = true;
     return DT_OK;
+}
+
+void
+pool_finish(struct pool *p)
+{
+    atomic_store(&p->must_finish, true);
+    wake(p->wake_fd);
 }
 
 void

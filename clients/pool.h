@@ -28,6 +28,9 @@ int pool_new(const struct pool_args *args, struct pool **out,
              struct error *err);
 int pool_wake_fd(const struct pool *p);
 int pool_start(struct pool *p, struct chunks *chunks, struct error *err);
+/* Asks the servers whose queries run for the result of what they have read
+ * (`finish` of the environment); ends the connections to the others. */
+void pool_finish(struct pool *p);
 /* Ends all connections and the thread; nothing of the pool runs afterwards. */
 void pool_stop(struct pool *p);
 void pool_free(struct pool *p);

@@ -12,6 +12,7 @@
 #include "config.h"
 #include "decode.h"
 #include "finish.h"
+#include "judge.h"
 #include "loop.h"
 #include "plugin.h"
 #include "pool.h"
@@ -30,6 +31,7 @@
 #include <unistd.h>
 
 #define WINDOW_TOTAL (256u << 20) /* bytes that all servers may send ahead */
+#define SHOW_MS 1000              /* for what has come by then */
 #define RESULT_MS 5000            /* for the result of an interrupted query */
 
 struct servers_run;
@@ -59,8 +61,9 @@ struct servers_run {
     struct knownhosts *hosts;
     struct clientauth *auth;
     char *hosts_path;
-    struct buf request;
+    struct buf request, finish;
     const char **names;
+    bool *is_good; /* by server; output thread, then main */
     struct peer *peers;
     int event_fd;
     bool is_following; /* broken connections are made again … */
@@ -133,8 +136,6 @@ take_bytes(struct servers_run *r, const struct chunk *c)
 static bool
 judge(struct servers_run *r, size_t i)
 {
-    const struct diag *diag = &r->c->diag;
-    const struct link_result *link = pool_result(r->pool, i);
     struct reduce_summary sum = reduce_summary(r->reduce, i);
     struct peer *p = &r->peers[i];
     bool complete = sum.nr_ended == r->c->nr_queries;
@@ -143,28 +144,16 @@ judge(struct servers_run *r, size_t i)
     if (atomic_load(&r->is_stopping)) {
         return complete;
     }
-    if (link->words_len) {
-        diag_server(diag, LOG_ERROR, r->names[i], "%s", link->words);
-    }
-    if (p->err.status != DT_OK) {
-        log_error(diag->log, "%s|%s", r->names[i], p->err.text);
-        return false;
-    }
-    if (!complete && link->err.status != DT_OK) {
-        log_error(diag->log, "%s|%s%s", r->names[i],
-                  sum.has_hello ? "broken off: " : "", link->err.text);
-    } else if (!complete && link->exit_status > 0) {
-        log_error(diag->log,
-                  "%s|the session ended with status %d before the query did",
-                  r->names[i], link->exit_status);
-    } else if (!complete) {
-        log_error(diag->log, "%s|the session ended before the query did%s",
-                  r->names[i],
-                  decode_is_inside(&p->decode) ? ", in the middle of a frame"
-                                               : "");
-    }
-    return complete && sum.status == DT_OK &&
-           !(r->c->flags->strict && sum.failed);
+    return judge_server(&(const struct judge){
+        .diag = &r->c->diag,
+        .name = r->names[i],
+        .link = pool_result(r->pool, i),
+        .summary = &sum,
+        .err = &p->err,
+        .is_complete = complete,
+        .is_inside = decode_is_inside(&p->decode),
+        .is_strict = r->c->flags->strict,
+    });
 }
 
 static bool
@@ -238,6 +227,7 @@ server_over(struct servers_run *r, size_t i)
     if (wants_again(r, i) && begin_again(r, i)) {
         return;
     }
+    r->is_good[i] = is_good;
     if (is_good) {
         r->nr_completed++;
     } else {
@@ -346,6 +336,8 @@ make_pool(struct servers_run *r, struct error *err)
                 .diag = &r->c->diag,
                 .request = r->request.data,
                 .request_len = r->request.len,
+                .finish = r->finish.data,
+                .finish_len = r->finish.len,
                 .connect_ms = r->c->config->common.ssh_connect_timeout_ms},
         .max_establishing = (size_t)f->cpc * (size_t)(cpus > 0 ? cpus : 1),
         .max_open = setup_max_open(r->c, r->servers->nr),
@@ -372,8 +364,9 @@ static int
 make_peers(struct servers_run *r, struct error *err)
 {
     r->names = calloc(r->servers->nr, sizeof(*r->names));
+    r->is_good = calloc(r->servers->nr, sizeof(*r->is_good));
     r->peers = calloc(r->servers->nr, sizeof(*r->peers));
-    if (!r->names || !r->peers) {
+    if (!r->names || !r->is_good || !r->peers) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
     for (size_t i = 0; i < r->servers->nr; i++) {
@@ -447,11 +440,14 @@ prepare(struct servers_run *r, struct error *err)
     if ((rc = setup_keys(r->c, &r->auth, err)) != DT_OK ||
         (rc = setup_hosts(r->c, &r->hosts, &r->hosts_path, err)) != DT_OK ||
         (rc = setup_request(r->c, r->c->queries, &r->request, err)) != DT_OK ||
+        (rc = setup_finish(r->c, &r->finish, err)) != DT_OK ||
         (rc = make_peers(r, err)) != DT_OK ||
         (rc = make_output(r, err)) != DT_OK) {
         return rc;
     }
-    r->is_following = (r->c->command->flags & CLIENT_FOLLOWS) != 0;
+    /* a result file stands for whole runs: spec clients 10.1 */
+    r->is_following =
+        (r->c->command->flags & CLIENT_FOLLOWS) != 0 && !r->c->sink.ops;
     r->is_resumed = r->is_following && prints_lines(r->c);
     return make_pool(r, err);
 }
@@ -486,8 +482,13 @@ stop(struct servers_run *r, struct loop *loop, enum loop_end end)
     reduce_expect_cancel(r->reduce);
     if (end != LOOP_DONE && end != LOOP_READER_GONE &&
         reduce_has_stage(r->reduce)) {
-        pool_stop(r->pool);
+        pool_finish(r->pool);
         if (loop_run(loop, RESULT_MS) == LOOP_DONE) {
+            return;
+        }
+        /* Too slow: what has come is the result. */
+        pool_stop(r->pool);
+        if (loop_run(loop, SHOW_MS) == LOOP_DONE) {
             return;
         }
     }
@@ -529,6 +530,10 @@ run_started(struct servers_run *r, struct error *err)
         finish.nr_completed++; /* what the servers had was more than enough */
     }
     loop_free(loop);
+    if (reduce_has_stage(r->reduce) && finish.end != LOOP_READER_GONE &&
+        !atomic_load(&r->is_over)) {
+        judge_say_missing(&r->c->diag, r->names, r->is_good, r->servers->nr);
+    }
     return (int)finish_status(&finish);
 }
 
@@ -552,6 +557,7 @@ fini(struct servers_run *r)
     }
     free(r->peers);
     free(r->names);
+    free(r->is_good);
     reduce_free(r->reduce);
     printer_free(r->printer);
     output_free(r->output);
@@ -559,6 +565,7 @@ fini(struct servers_run *r)
     clientauth_free(r->auth);
     free(r->hosts_path);
     buf_fini(&r->request);
+    buf_fini(&r->finish);
     if (r->event_fd >= 0) {
         close(r->event_fd);
     }

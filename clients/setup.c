@@ -57,6 +57,23 @@ setup_request(const struct client *c, const struct query_spec *queries,
                        : error_set(err, rc, "query: %s", dt_strerror(rc));
 }
 
+int
+setup_finish(const struct client *c, struct buf *out, struct error *err)
+{
+    struct buf json = {0};
+    int rc = DT_OK;
+
+    for (size_t i = 0; rc == DT_OK && i < c->nr_queries; i++) {
+        json.len = 0;
+        rc = cancel_format(c->queries[i].id, true, &json);
+        if (rc == DT_OK) {
+            rc = add_frame(out, WIRE_C_CANCEL, &json);
+        }
+    }
+    buf_fini(&json);
+    return rc == DT_OK ? DT_OK : error_set(err, rc, "%s", dt_strerror(rc));
+}
+
 static bool
 is_test_mode(void)
 {

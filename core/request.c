@@ -380,14 +380,17 @@ query_spec_format(const struct query_spec *s, struct buf *out)
 }
 
 int
-cancel_parse(const void *json, size_t len, uint32_t *id, struct error *err)
+cancel_parse(const void *json, size_t len, uint32_t *id, bool *finish,
+             struct error *err)
 {
     json_t *o;
     int rc = jsonval_parse(json, len, &o, err);
 
     *id = 0;
+    *finish = false;
     if (rc == DT_OK) {
         rc = parse_id(o, id, err);
+        rc = rc ? rc : jsonval_bool(o, "finish", finish, err);
         json_decref(o);
     }
     if (rc != DT_OK) {
@@ -397,9 +400,14 @@ cancel_parse(const void *json, size_t len, uint32_t *id, struct error *err)
 }
 
 int
-cancel_format(uint32_t id, struct buf *out)
+cancel_format(uint32_t id, bool finish, struct buf *out)
 {
     json_t *o = json_object();
 
-    return jsonval_format(o, jsonval_put(o, "id", json_integer(id)), out);
+    bool failed = jsonval_put(o, "id", json_integer(id));
+
+    if (finish) {
+        failed |= jsonval_put(o, "finish", json_true());
+    }
+    return jsonval_format(o, failed, out);
 }

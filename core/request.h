@@ -116,8 +116,10 @@ int source_desc_parse(const void *json, size_t len, struct source_desc *out,
                       struct error *err);
 int source_desc_format(const struct source_desc *d, struct buf *out);
 
-/* CANCEL: {"id": N}. */
-int cancel_parse(const void *json, size_t len, uint32_t *id, struct error *err);
-int cancel_format(uint32_t id, struct buf *out);
+/* CANCEL: {"id": N}; with `finish` only the reading ends, and what was read is
+ * the result. */
+int cancel_parse(const void *json, size_t len, uint32_t *id, bool *finish,
+                 struct error *err);
+int cancel_format(uint32_t id, bool finish, struct buf *out);
 
 #endif

@@ -385,12 +385,18 @@ test_cancel(void **state)
     struct error err = ERROR_INIT;
     struct buf out = {0};
     uint32_t id = 0;
+    bool finish = false;
 
     (void)state;
-    assert_int_equal(cancel_format(UINT32_MAX, &out), DT_OK);
-    assert_int_equal(cancel_parse(out.data, out.len, &id, &err), DT_OK);
+    assert_int_equal(cancel_format(UINT32_MAX, true, &out), DT_OK);
+    assert_int_equal(cancel_parse(out.data, out.len, &id, &finish, &err),
+                     DT_OK);
     assert_true(id == UINT32_MAX);
-    assert_int_equal(cancel_parse("{\"id\":\"1\"}", 10, &id, &err),
+    assert_true(finish);
+    assert_int_equal(cancel_parse("{\"id\":7}", 8, &id, &finish, &err), DT_OK);
+    assert_int_equal(id, 7);
+    assert_false(finish);
+    assert_int_equal(cancel_parse("{\"id\":\"1\"}", 10, &id, &finish, &err),
                      DT_ERR_PROTO);
     assert_string_equal(err.text, "CANCEL: id: an integer is expected");
     assert_int_equal(id, 0);

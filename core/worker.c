@@ -197,10 +197,13 @@ static int
 on_cancel(struct worker *w, const struct wire_frame *f, struct error *err)
 {
     uint32_t id;
-    int rc = cancel_parse(f->data, f->len, &id, err);
+    bool finish;
+    int rc = cancel_parse(f->data, f->len, &id, &finish, err);
 
     for (struct job *j = w->jobs; rc == DT_OK && j; j = j->next) {
-        if (query_id(j->query) == id) {
+        if (query_id(j->query) == id && finish) {
+            query_stop_reading(j->query);
+        } else if (query_id(j->query) == id) {
             query_cancel(j->query, CANCEL_CLIENT);
         }
     }

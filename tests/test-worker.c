@@ -289,7 +289,7 @@ test_cancel_while_blocked(void **state)
         while (f.bytes == 0) {
             assert_true(pump(&f));
         }
-        assert_int_equal(cancel_format(1, &json), DT_OK);
+        assert_int_equal(cancel_format(1, false, &json), DT_OK);
         send_frame(&f, WIRE_C_CANCEL, json.data, json.len);
         buf_fini(&json);
         send_frame(&f, WIRE_C_BYE, "", 0);

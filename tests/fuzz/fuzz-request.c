@@ -41,7 +41,8 @@ cancel(const char *json, size_t len)
 {
     struct error err = ERROR_INIT;
     uint32_t id;
-    int rc = cancel_parse(json, len, &id, &err);
+    bool finish;
+    int rc = cancel_parse(json, len, &id, &finish, &err);
 
     fuzz_require(rc == DT_OK ? id > 0 : id == 0 && *err.text);
 }

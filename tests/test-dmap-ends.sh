@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# dmap ends by itself, each time: small and large input, no file matching, one
+# file missing, the client killed or the server stopped in the middle. And what
+# it counts is what is there.
+. ./functions.sh
+. "$top_srcdir/tests/server-functions.sh"
+requires_program dserver
+requires_plugin mapr
+
+genlog stats 1050 > small # 132 KB: more than one packet, less than a window
+genlog stats $((${DTAIL_TEST_MB:-20} * 1000000 / 129)) > large
+genlog stats 1 > one
+chmod 644 small large one
+
+count() # FILE...
+{
+    run_client dmap --output csv \
+        --query 'from STATS select count($line) group by $hostname' "$@" \
+        > out 2> err
+}
+
+assert_count() # EXPECTED FILE...
+{
+    local expected=$1
+    shift
+    count "$@" || fail "status $?: $(cat err)"
+    assert_eq "count of $*" "$expected" "$(sed 1d out)"
+}
+
+check()
+{
+    local i
+    for i in 1 2 3; do
+        assert_count 1050 "$T/small"
+    done
+    assert_count "$(wc -l < large)" "$T/large"
+    assert_count $((1050 + 1 + $(wc -l < large))) "$T/small" "$T/one" "$T/large"
+    # All three by a glob, cut differently.
+    assert_count $((1050 + 1)) "$T/[so][mn]*"
+
+    count "$T/none-*" || fail "no file: status $?"
+    assert_contains err 'none-'
+    assert_eq "no file: rows" '' "$(sed 1d out)"
+    assert_count 1050 "$T/small" "$T/missing"
+    assert_contains err 'missing'
+    local status=0
+    count --strict "$T/small" "$T/missing" || status=$?
+    [ "$status" -ne 0 ] || fail "--strict: a missing file is no failure"
+}
+run_both_ways check
+
+# ---- broken off: the server side is left with nothing ----
+
+start_server
+
+start_slow()
+{
+    WAY_ARGS=("${SSH_ARGS[@]}")
+    start_client dmap --query 'from STATS select count($line)' "$T/large" \
+        "$T/large" "$T/large" "$T/large"
+    wait_until has_children worker 1
+}
+
+for i in 1 2 3; do
+    start_slow
+    kill -KILL "$CLIENT_PID"
+    wait_client || true
+    wait_until has_children worker 0
+    wait_until has_children session 0
+done
+
+# Stopped in the middle: the client learns why, or got its result before.
+start_slow
+stop_server
+status=0
+wait_client || status=$?
+case $status in
+0) assert_contains client.out 'count' ;;
+1 | 3) assert_contains client.err 'shutting down|ended|broken off' ;;
+*) fail "server stopped: status $status" ;;
+esac
+
+# ---- two queries in one session, both ways ----
+
+# request ID LAST: a query of the plugin map.
+map_request()
+{
+    frame 2 "{\"id\":$1,\"plugin\":\"map\",\"files\":[\"$T/$3\"],\"args\":[{\"name\":\"query\",\"value\":\"from STATS select count(\$line)\"}],\"last\":$2}"
+}
+
+start_server
+key=$HOME/.ssh/id_ed25519
+for i in 1 2 3; do
+    { hello; map_request 1 false small; map_request 2 true large; } |
+        ssh_dtail "$TEST_USER" "$key" > frames ||
+        fail "two queries: status $?"
+    assert_eq "END frames" 2 "$(grep -ac '"status"' < <(tr '\0' '\n' < frames))"
+    # One after the other in a session that stays open until BYE.
+    { hello; map_request 1 false small; map_request 2 false small; frame 6 ''; } |
+        ssh_dtail "$TEST_USER" "$key" > frames ||
+        fail "two queries and BYE: status $?"
+    assert_eq "END frames" 2 "$(grep -ac '"status"' < <(tr '\0' '\n' < frames))"
+done
+wait_until has_children session 0
+stop_server

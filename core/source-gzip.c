@@ -37,6 +37,8 @@ struct gzip {
     z_stream z;
 #ifdef HAVE_ISAL
     struct inflate_state *isal;
+    struct isal_gzip_header header; /* may come in pieces */
+    bool has_header;
 #endif
 };
 
@@ -78,6 +80,24 @@ reset_zlib(struct gzip *g)
 /* ---- ISA-L ---- */
 
 #ifdef HAVE_ISAL
+/* The header is read apart, since isal_inflate forgets between two calls what
+ * it needs for the header's own checksum. */
+static int
+run_isal(struct gzip *g)
+{
+    int status;
+
+    if (!g->has_header) {
+        status = isal_read_gzip_header(g->isal, &g->header);
+        if (status != ISAL_DECOMP_OK) {
+            return status;
+        }
+        g->has_header = true;
+        g->isal->crc_flag = ISAL_GZIP_NO_HDR_VER; /* check the trailer */
+    }
+    return isal_inflate(g->isal);
+}
+
 static enum step
 step_isal(struct gzip *g, uint8_t *out, size_t cap, size_t *len)
 {
@@ -89,7 +109,7 @@ step_isal(struct gzip *g, uint8_t *out, size_t cap, size_t *len)
     s->avail_in = (uint32_t)(g->in.len - g->in.pos);
     s->next_out = out;
     s->avail_out = room;
-    status = isal_inflate(s);
+    status = run_isal(g);
     g->in.pos = g->in.len - s->avail_in;
     *len = room - s->avail_out;
     if (status < 0) {
@@ -104,7 +124,8 @@ static void
 reset_isal(struct gzip *g)
 {
     isal_inflate_reset(g->isal);
-    g->isal->crc_flag = ISAL_GZIP; /* reset forgets it */
+    isal_gzip_header_init(&g->header);
+    g->has_header = false;
 }
 #endif
 
@@ -228,12 +249,12 @@ init_engine(struct gzip *g, enum decoder_gzip_engine engine)
 {
 #ifdef HAVE_ISAL
     if (engine == DECODER_GZIP_FASTEST) {
-        g->isal = malloc(sizeof(*g->isal));
+        g->isal = calloc(1, sizeof(*g->isal)); /* init leaves gaps */
         if (!g->isal) {
             return DT_ERR_NOMEM;
         }
         isal_inflate_init(g->isal);
-        g->isal->crc_flag = ISAL_GZIP;
+        reset_isal(g);
         g->step = step_isal;
         g->reset = reset_isal;
         return DT_OK;

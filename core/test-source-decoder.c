@@ -231,6 +231,33 @@ test_parts(void **state)
     buf_fini(&two);
 }
 
+/* A member whose header has everything: extra field, name, comment and a
+ * checksum of its own, which must also be right when it comes in pieces. */
+static void
+test_full_gzip_header(void **state)
+{
+    static const char head[] = "\x1f\x8b\x08\x1e\0\0\0\0\0\x03\x05\0extra"
+                               "a name\0a comment";
+    struct buf text = {0}, plain = {0}, in = {0};
+    unsigned long crc = crc32(0, (const Bytef *)head, sizeof(head));
+
+    (void)state;
+    make_text(&text, 500, 1);
+    add_member(&plain, text.data, text.len, 6);
+    add_bytes(&in, head, sizeof(head));
+    add_bytes(&in, (char[]){(char)crc, (char)(crc >> 8)}, 2);
+    add_bytes(&in, plain.data + 10, plain.len - 10);
+    for (size_t k = 0; k < 2; k++) {
+        expect(gzip_kinds[k], &in, &text, DT_OK);
+        in.data[sizeof(head)] ^= 1;
+        expect(gzip_kinds[k], &in, &(struct buf){0}, DT_ERR_IO);
+        in.data[sizeof(head)] ^= 1;
+    }
+    buf_fini(&text);
+    buf_fini(&plain);
+    buf_fini(&in);
+}
+
 /* A file that begins with a skippable frame, as pzstd writes it. */
 static void
 test_skippable_first(void **state)
@@ -537,6 +564,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_full_gzip_header),
         cmocka_unit_test(test_skippable_first),
         cmocka_unit_test(test_part_ends_at_buffer_end),
         cmocka_unit_test(test_every_cut),

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -19,7 +20,7 @@
 /* needs cmocka */
 #include "test-tempdir.h"
 
-#define RACE_ROUNDS 5000
+#define RACE_ROUNDS 20000
 #define RACE_ROUNDS_MAX 200000
 
 static struct permission *
@@ -55,6 +56,9 @@ attack(void *arg)
 
     for (unsigned round = 0; !atomic_load(&a->stop); round++) {
         a->swap(round);
+        if ((round & 3) == 3) { /* leave the allowed file for a moment */
+            sched_yield();
+        }
     }
     return NULL;
 }

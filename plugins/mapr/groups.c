@@ -183,6 +183,28 @@ add_group(struct groups *g, uint32_t tag, const char *key, size_t len)
     return group;
 }
 
+/* memcmp is a call; most keys are short. */
+static inline bool
+same_key(const unsigned char *a, const char *b, size_t n)
+{
+    uint64_t x = 0, y = 0, u = 0, v = 0;
+
+    if (n >= 8 && n <= 16) {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        memcpy(&u, a + n - 8, 8);
+        memcpy(&v, b + n - 8, 8);
+    } else if (n >= 4 && n < 8) {
+        memcpy(&x, a, 4);
+        memcpy(&y, b, 4);
+        memcpy(&u, a + n - 4, 4);
+        memcpy(&v, b + n - 4, 4);
+    } else {
+        return n == 0 || memcmp(a, b, n) == 0;
+    }
+    return x == y && u == v;
+}
+
 struct group *
 groups_take(struct groups *g, const char *key, size_t len)
 {
@@ -200,7 +222,7 @@ groups_take(struct groups *g, const char *key, size_t len)
             struct group *group = arena_at(&g->records, g->entries[at].ref);
 
             if (group->key_len == len &&
-                memcmp(group->data + l->size + l->nr, key, len) == 0) {
+                same_key(group->data + l->size + l->nr, key, len)) {
                 return group;
             }
         }

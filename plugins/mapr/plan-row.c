@@ -180,29 +180,34 @@ apply_sets(struct plan_run *r)
     return true;
 }
 
-/* Reads the numbers; true if at least one column has something to take. */
-static bool
+/* Reads the numbers; true if at least one column has something to take.
+ * Members are copied to locals here and below: a store to a byte of flags or
+ * states could change any of them, as far as the compiler knows. */
+static inline bool
 prepare(struct plan_run *r)
 {
     const struct plan *p = r->plan;
+    const struct plan_acc *accs = p->accs;
     struct row *row = &r->row;
+    const struct str *values = row->values;
+    uint32_t nr = p->layout.nr;
     bool any = false;
 
-    for (uint32_t i = 0; i < p->layout.nr; i++) {
-        const struct plan_acc *a = &p->accs[i];
+    for (uint32_t i = 0; i < nr; i++) {
+        struct str value = values[accs[i].slot];
 
-        if (!row->values[a->slot].p) {
+        if (!value.p) {
             continue;
         }
-        if (a->numeric == PLAN_NONE ||
-            read_number(row, a->numeric, row->values[a->slot])) {
+        if (accs[i].numeric == PLAN_NONE ||
+            read_number(row, accs[i].numeric, value)) {
             any = true;
         } else {
             r->stats.not_numbers[i]++;
         }
     }
     for (uint32_t i = 0; i < p->nr_present && !any; i++) {
-        any = row->values[p->present[i]].p != NULL;
+        any = values[p->present[i]].p != NULL;
     }
     return any;
 }
@@ -294,22 +299,14 @@ take_extreme(const struct row *row, struct groups_extreme *e, bool is_max,
     }
 }
 
+/* `x` is the value as a number, for accumulators that take one. */
 static inline bool
-take_value(struct plan_run *r, uint32_t i, void *acc, uint8_t *flags)
+take_value(struct plan_run *r, enum groups_kind kind, void *acc, uint8_t *flags,
+           struct str s, const struct number *x)
 {
-    const struct plan_acc *a = &r->plan->accs[i];
-    struct str s = r->row.values[a->slot];
     struct arena *blobs = &r->groups.blobs;
-    enum groups_kind kind = r->plan->layout.accs[i].kind;
-    const struct number *x = NULL;
     bool good = true;
 
-    if (a->numeric != PLAN_NONE) {
-        if (r->row.states[a->numeric] != NUMERIC_GOOD) {
-            return true;
-        }
-        x = &r->row.numbers[a->numeric];
-    }
     switch (kind) {
     case ACC_COUNT:
         ++*(uint64_t *)acc;
@@ -331,19 +328,55 @@ take_value(struct plan_run *r, uint32_t i, void *acc, uint8_t *flags)
         good = sketch_add(acc, numbers_value(x), blobs);
         break;
     }
-    *flags |= GROUPS_SEEN;
+    if (!(*flags & GROUPS_SEEN)) {
+        *flags |= GROUPS_SEEN;
+    }
     return good;
+}
+
+/* All accumulators of the row's group. */
+static bool
+take_row(struct plan_run *r, struct group *group)
+{
+    const struct plan_acc *accs = r->plan->accs;
+    const struct str *values = r->row.values;
+    const struct number *numbers = r->row.numbers;
+    const uint8_t *states = r->row.states;
+    uint32_t nr = r->plan->layout.nr;
+    uint8_t *flags = groups_flags(&r->plan->layout, group);
+
+    group->samples++;
+    for (uint32_t i = 0; i < nr; i++) {
+        const struct plan_acc *a = &accs[i];
+        struct str value = values[a->slot];
+        const struct number *x = NULL;
+
+        if (!value.p) {
+            continue;
+        }
+        if (a->numeric != PLAN_NONE) {
+            if (states[a->numeric] != NUMERIC_GOOD) {
+                continue;
+            }
+            x = &numbers[a->numeric];
+        }
+        if (!take_value(r, a->kind, group->data + a->offset, &flags[i], value,
+                        x)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int
 plan_row(struct plan_run *r)
 {
     const struct plan *p = r->plan;
-    const struct groups_layout *l = &p->layout;
     struct group *group;
-    uint8_t *flags;
 
-    memset(r->row.states, NUMERIC_UNREAD, p->nr_numeric);
+    for (uint32_t i = 0; i < p->nr_numeric; i++) {
+        r->row.states[i] = NUMERIC_UNREAD;
+    }
     for (size_t i = 0; i < p->q->nr_conds; i++) {
         if (!passes(&r->row, &p->conds[i])) {
             return DT_OK;
@@ -357,18 +390,7 @@ plan_row(struct plan_run *r)
         return DT_OK;
     }
     group = find_group(r);
-    if (!group) {
-        return DT_ERR_NOMEM;
-    }
-    group->samples++;
-    flags = groups_flags(l, group);
-    for (uint32_t i = 0; i < l->nr; i++) {
-        if (r->row.values[p->accs[i].slot].p &&
-            !take_value(r, i, groups_acc(l, group, i), &flags[i])) {
-            return DT_ERR_NOMEM;
-        }
-    }
-    return DT_OK;
+    return group && take_row(r, group) ? DT_OK : DT_ERR_NOMEM;
 }
 
 int

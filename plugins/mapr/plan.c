@@ -93,6 +93,8 @@ acc_of(struct compiler *c, enum groups_kind kind, uint32_t slot)
     l->size += groups_acc_size(kind);
     l->nr++;
     p->accs[i].slot = slot;
+    p->accs[i].kind = kind;
+    p->accs[i].offset = l->accs[i].offset;
     p->accs[i].numeric = is_numeric(kind) ? numeric_of(c, slot) : PLAN_NONE;
     return i;
 }

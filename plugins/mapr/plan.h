@@ -36,6 +36,8 @@ struct plan_set {
 struct plan_acc {
     uint32_t slot;
     uint32_t numeric; /* PLAN_NONE: takes the text */
+    enum groups_kind kind;
+    uint32_t offset; /* in the group; both as in the layout */
 };
 
 /* How a column gets its value. */

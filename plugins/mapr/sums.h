@@ -69,7 +69,8 @@ sums_add(struct sums *s, uint8_t *flags, const struct number *x,
     if (!x->is_exact) {
         return sums_add_slow(s, flags, x, arena);
     }
-    if (x->mantissa != 0 || !x->is_negative) {
+    if (!(*flags & SUMS_NOT_MINUS_ZERO) &&
+        (x->mantissa != 0 || !x->is_negative)) {
         *flags |= SUMS_NOT_MINUS_ZERO;
     }
     sums_add_i128(

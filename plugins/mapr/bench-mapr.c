@@ -130,9 +130,18 @@ is_ordered(struct dt_query *q)
     (void)q;
 }
 
-static const struct dt_host host = {
-    sizeof(host), no_lines, to_reduce,     to_stdout,  to_stderr, report,
-    no_log,       get_arg,  not_cancelled, get_source, get_role,  is_ordered};
+static const struct dt_host host = {.size = sizeof(host),
+                                    .emit_lines = no_lines,
+                                    .emit_partial = to_reduce,
+                                    .emit_text = to_stdout,
+                                    .note = to_stderr,
+                                    .error = report,
+                                    .log = no_log,
+                                    .arg = get_arg,
+                                    .cancelled = not_cancelled,
+                                    .source = get_source,
+                                    .role = get_role,
+                                    .ordered = is_ordered};
 
 /* The lines that begin in slice i. */
 static bool

@@ -13,6 +13,7 @@
  * allocate. */
 #define ZSTD_WINDOW_LOG 27
 #define ZSTD_MAGIC_BYTES 4u
+#define ZSTD_BLOCK_HEADER_BYTES 3u
 
 struct zstd {
     struct decoder base;
@@ -94,14 +95,17 @@ step_error(struct zstd *z, size_t code)
 }
 
 /* Decodes at most one block, and none while output is held back, since an
- * error takes back what the same call has given out before it. Returns the
- * bytes written. */
+ * error takes back what the same call has given out before it: neither the
+ * checksum nor the header of the next block, which `hint` counts in, may come
+ * along. Returns the bytes written. */
 static size_t
 step(struct zstd *z, void *data, size_t cap)
 {
     size_t have = z->is_full ? 0 : z->in.len - z->in.pos;
-    ZSTD_inBuffer in = {z->in.data + z->in.pos, have < z->hint ? have : z->hint,
-                        0};
+    size_t want = z->hint > ZSTD_BLOCK_HEADER_BYTES
+                      ? z->hint - ZSTD_BLOCK_HEADER_BYTES
+                      : z->hint;
+    ZSTD_inBuffer in = {z->in.data + z->in.pos, have < want ? have : want, 0};
     ZSTD_outBuffer out = {data, cap, 0};
     size_t code = ZSTD_decompressStream(z->stream, &out, &in);
 

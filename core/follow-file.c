@@ -151,8 +151,12 @@ follow_file_has_tail(const struct follow_file *f, uint64_t offset,
 bool
 follow_file_is_copy(const struct follow_file *copy, const struct follow_file *f)
 {
-    return f->lost_fingerprint[0] && copy->size >= f->lost_at &&
-           follow_file_has_fingerprint(copy, f->lost_fingerprint);
+    /* The first bytes do not tell where all of them are NUL, the last ones
+     * not where nothing was read. */
+    return (f->lost_fingerprint[0] || f->lost_at > 0) &&
+           copy->size >= f->lost_at &&
+           follow_file_has_fingerprint(copy, f->lost_fingerprint) &&
+           follow_file_has_tail(copy, f->lost_at, f->lost_tail_hash);
 }
 
 bool
@@ -327,6 +331,7 @@ begin_again(struct follow_file *f)
     } else {
         f->lost = lost;
         f->lost_at = f->offset;
+        f->lost_tail_hash = follow_file_tail_hash(f);
         f->lost_rest_len = f->rest_len;
         memcpy(f->lost_fingerprint, f->fingerprint, sizeof(f->fingerprint));
     }
@@ -369,6 +374,7 @@ follow_file_move_truncation(struct follow_file *to, struct follow_file *from)
     to->is_truncated = from->is_truncated;
     to->lost = from->lost;
     to->lost_at = from->lost_at;
+    to->lost_tail_hash = from->lost_tail_hash;
     to->lost_rest_len = from->lost_rest_len;
     memcpy(to->lost_fingerprint, from->lost_fingerprint,
            sizeof(to->lost_fingerprint));
@@ -520,7 +526,9 @@ follow_file_read(struct follow_file *f, char *buffer, size_t cap,
     if (run == len) {
         return find_end_of_nuls(f, buffer, cap, f->offset + run, out);
     }
-    if (run >= FOLLOW_HOLE_MIN || (run > 0 && f->offset == 0)) {
+    /* At the start of a file, and behind a hole, even a short one is one. */
+    if (run >= FOLLOW_HOLE_MIN ||
+        (run > 0 && (f->offset == 0 || f->tail[f->tail_len - 1] == '\0'))) {
         return skip_nuls(f, f->offset + run, out);
     }
     return take_lines(f, buffer, len, max_line, is_final, out);

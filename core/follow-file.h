@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #define FOLLOW_TAIL_BYTES 256u
-/* A shorter run of NUL bytes is text, unless the file begins with it. */
+/* A shorter run of NUL bytes is text, unless it begins a file or goes on. */
 #define FOLLOW_HOLE_MIN 1024u
 
 struct follow_file {
@@ -26,9 +26,9 @@ struct follow_file {
     uint64_t offset; /* of the next byte to give out */
     uint64_t size;   /* when last looked at */
     /* Of a truncation: to be told by the next read; bytes that were never
-     * read; position, length of the rest and first bytes before it. */
+     * read; position, length of the rest, last and first bytes before it. */
     bool is_truncated;
-    uint64_t lost, lost_at;
+    uint64_t lost, lost_at, lost_tail_hash;
     size_t lost_rest_len;
     char lost_fingerprint[FOLLOW_FINGERPRINT_MAX];
     char fingerprint[FOLLOW_FINGERPRINT_MAX];

@@ -6,6 +6,7 @@
  * Threads: the queries' own push frames; the main thread waits in its loop.
  */
 #include "run.h"
+#include "setup.h"
 
 #include "config.h"
 #include "finish.h"
@@ -229,6 +230,7 @@ run_serverless(const struct client *c)
     struct error err = ERROR_INIT;
     int status = RUN_FAILED, rc;
 
+    (void)setup_raise_open_files(); /* each followed file is one */
     s.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s.short_host = strndup(c->host, strcspn(c->host, "."));
     if (s.done_fd < 0 || !s.short_host) {

@@ -137,10 +137,9 @@ setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
 }
 
 size_t
-setup_max_open(const struct client *c, size_t nr_servers)
+setup_raise_open_files(void)
 {
     struct rlimit limit;
-    size_t fits;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return 512;
@@ -148,13 +147,19 @@ setup_max_open(const struct client *c, size_t nr_servers)
     limit.rlim_cur = limit.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
     (void)getrlimit(RLIMIT_NOFILE, &limit);
-    fits = limit.rlim_cur > 2 * SPARE_FDS ? limit.rlim_cur - SPARE_FDS
-                                          : SPARE_FDS / 2;
+    return limit.rlim_cur;
+}
+
+size_t
+setup_max_open(const struct client *c, size_t nr_servers)
+{
+    size_t limit = setup_raise_open_files();
+    size_t fits = limit > 2 * SPARE_FDS ? limit - SPARE_FDS : SPARE_FDS / 2;
     if (fits < nr_servers) {
         log_warn(c->diag.log,
-                 "the limit of %llu descriptors (ulimit -n) allows %zu of %zu "
+                 "the limit of %zu descriptors (ulimit -n) allows %zu of %zu "
                  "connections at a time",
-                 (unsigned long long)limit.rlim_cur, fits, nr_servers);
+                 limit, fits, nr_servers);
     }
     return fits;
 }

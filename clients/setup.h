@@ -26,6 +26,8 @@ int setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
  * environment or the configuration. */
 int setup_keys(const struct client *c, struct clientauth **auth,
                struct error *err);
+/* Raises the limit of open files as far as it goes; returns what it is. */
+size_t setup_raise_open_files(void);
 /* Raises the limit of descriptors; how many connections fit. */
 size_t setup_max_open(const struct client *c, size_t nr_servers);
 

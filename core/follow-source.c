@@ -319,6 +319,26 @@ set_start(struct follow *f, struct follow_source *s, struct follow_file *file)
     }
 }
 
+/* Closes what is only kept open for late lines, of all sources. */
+static bool
+close_late(struct follow *f)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < f->nr_sources; i++) {
+        struct follow_source *s = f->sources[i];
+
+        while (s->late) {
+            struct follow_file *file = s->late;
+
+            s->late = file->next;
+            follow_source_close(f, file);
+            has_any = true;
+        }
+    }
+    return has_any;
+}
+
 static void
 open_file(struct follow *f, struct follow_source *s, const struct stat *seen)
 {
@@ -328,6 +348,9 @@ open_file(struct follow *f, struct follow_source *s, const struct stat *seen)
     int64_t now = follow_clock_ns();
     int fd = source_open_checked(s->path, f->args.permission, false, &st, &err);
 
+    if (fd == DT_ERR_LIMIT && close_late(f)) { /* too many open files */
+        fd = source_open_checked(s->path, f->args.permission, false, &st, &err);
+    }
     if (fd < 0) {
         follow_source_refuse(
             f, s, seen, fd == DT_ERR_ACCES || fd == DT_ERR_INVAL, err.text);

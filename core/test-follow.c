@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -927,6 +928,46 @@ test_no_instances_left(void **state)
 
 /* ---- limits ---- */
 
+/* Without a free descriptor, what waits for late lines makes room. */
+static void
+test_no_descriptors_left(void **state)
+{
+    struct rlimit saved, low;
+    struct reader r;
+    int used[32];
+    size_t nr = 0;
+
+    (void)state;
+    put("log", "");
+    begin(&r, "log", args_of());
+    read_all(&r);
+    put("log", "1\n");
+    assert_int_equal(rename("log", "log.1"), 0);
+    put("log", "2\n");
+    read_all(&r);
+    expect_lines(&r, "1\n2\n");
+    put("log", "3\n");
+    assert_int_equal(rename("log", "log.2"), 0);
+    put("log", "4\n");
+    do { /* all but the last */
+        assert_true(nr < 32);
+        used[nr] = dup(STDERR_FILENO);
+    } while (used[nr++] < 20);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &saved), 0);
+    low = saved;
+    low.rlim_cur = (rlim_t)used[--nr] + 1;
+    close(used[nr]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    read_all(&r);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &saved), 0);
+    while (nr > 0) {
+        close(used[--nr]);
+    }
+    expect_lines(&r, "3\n4\n");
+    expect_note(&r, "");
+    end(&r);
+}
+
 static void
 test_limits(void **state)
 {
@@ -992,6 +1033,7 @@ main(void)
         IN_TEMPDIR(test_polling),
         IN_TEMPDIR(test_no_watches_left),
         IN_TEMPDIR(test_no_instances_left),
+        IN_TEMPDIR(test_no_descriptors_left),
         IN_TEMPDIR(test_limits),
     };
 

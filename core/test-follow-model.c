@@ -265,13 +265,7 @@ op_watch_all(struct model *m)
 static void
 op_write(struct model *m)
 {
-    write_lines(m, 1 + pick(m, 5));
-}
-
-static void
-op_write_many(struct model *m)
-{
-    write_lines(m, 1 + pick(m, 60));
+    write_lines(m, 1 + pick(m, pick(m, 6) ? 5 : 60));
 }
 
 static void
@@ -308,12 +302,8 @@ op_rename(struct model *m)
 static void
 copy_file(const char *from, const char *to)
 {
-    char command[128];
-
-    /* as logrotate: byte for byte */
-    snprintf(command, sizeof(command), "%s", to);
     int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = open(command, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     char bytes[4096];
     ssize_t n;
 
@@ -434,8 +424,7 @@ static const struct {
     unsigned weight;
     void (*run)(struct model *m);
 } ops[] = {
-    {"write", 30, op_write},
-    {"write-many", 5, op_write_many},
+    {"write", 35, op_write},
     {"begin-line", 15, begin_line},
     {"rename", 4, op_rename},
     {"copytruncate", 3, op_copytruncate},

@@ -312,6 +312,31 @@ bytes_utf8_char(const char *p, const char *end)
 }
 
 size_t
+bytes_utf8_encode(uint32_t rune, char out[4])
+{
+    if (rune < 0x80) {
+        out[0] = (char)rune;
+        return 1;
+    }
+    if (rune < 0x800) {
+        out[0] = (char)(0xc0 | rune >> 6);
+        out[1] = (char)(0x80 | (rune & 0x3f));
+        return 2;
+    }
+    if (rune < 0x10000) {
+        out[0] = (char)(0xe0 | rune >> 12);
+        out[1] = (char)(0x80 | (rune >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (rune & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | rune >> 18);
+    out[1] = (char)(0x80 | (rune >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (rune >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (rune & 0x3f));
+    return 4;
+}
+
+size_t
 bytes_utf8_valid(const char *data, size_t len)
 {
     const char *p = data, *end = data + len;

@@ -83,6 +83,9 @@ size_t bytes_last_lines(const char *data, size_t len, uint64_t n);
  * is what Go's decoder calls invalid). p < end. */
 size_t bytes_utf8_char(const char *p, const char *end);
 
+/* Writes the UTF-8 of a code point up to U+10FFFF; returns its length. */
+size_t bytes_utf8_encode(uint32_t rune, char out[4]);
+
 /* How many bytes at the front are valid UTF-8; `len` when all are. */
 size_t bytes_utf8_valid(const char *data, size_t len);
 

@@ -57,32 +57,6 @@ parser_rune(struct parser *p, uint32_t *rune)
     return DT_OK;
 }
 
-/* Encodes a character; returns its length. */
-static size_t
-encode_rune(uint32_t rune, char out[4])
-{
-    if (rune < 0x80) {
-        out[0] = (char)rune;
-        return 1;
-    }
-    if (rune < 0x800) {
-        out[0] = (char)(0xc0 | rune >> 6);
-        out[1] = (char)(0x80 | (rune & 0x3f));
-        return 2;
-    }
-    if (rune < 0x10000) {
-        out[0] = (char)(0xe0 | rune >> 12);
-        out[1] = (char)(0x80 | (rune >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (rune & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | rune >> 18);
-    out[1] = (char)(0x80 | (rune >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (rune >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (rune & 0x3f));
-    return 4;
-}
-
 int
 parser_write_rune(struct buf *out, uint32_t rune)
 {
@@ -91,7 +65,7 @@ parser_write_rune(struct buf *out, uint32_t rune)
     if (rune < 0x80 && !rune_is_alnum(rune)) {
         return buf_printf(out, "\\x{%x}", (unsigned)rune);
     }
-    return buf_append(out, bytes, encode_rune(rune, bytes));
+    return buf_append(out, bytes, bytes_utf8_encode(rune, bytes));
 }
 
 void
@@ -127,7 +101,7 @@ int
 parser_add_literal(struct parser *p, uint32_t rune)
 {
     char bytes[4], mask[4] = {0};
-    size_t n = encode_rune(rune, bytes);
+    size_t n = bytes_utf8_encode(rune, bytes);
     int status;
 
     if (p->fold && (rune | 0x20) >= 'a' && (rune | 0x20) <= 'z') {

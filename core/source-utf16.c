@@ -3,6 +3,7 @@
  * UTF-16 (RFC 2781) to UTF-8. A surrogate without its partner, and an odd
  * last byte, become U+FFFD.
  */
+#include "bytes.h"
 #include "source-decoder.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ struct utf16 {
     struct decoder base;
     struct decoder_input in;
     bool is_big_endian;
-    uint8_t left[UTF8_MAX]; /* of a character that did not fit */
+    char left[UTF8_MAX]; /* of a character that did not fit */
     size_t left_pos, left_len;
 };
 
@@ -25,31 +26,6 @@ unit_at(const struct utf16 *u, size_t pos)
 
     return u->is_big_endian ? (uint32_t)p[0] << 8 | p[1]
                             : (uint32_t)p[1] << 8 | p[0];
-}
-
-static size_t
-encode(uint32_t c, uint8_t *out)
-{
-    if (c < 0x80) {
-        out[0] = (uint8_t)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        out[0] = (uint8_t)(0xc0 | c >> 6);
-        out[1] = (uint8_t)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        out[0] = (uint8_t)(0xe0 | c >> 12);
-        out[1] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-        out[2] = (uint8_t)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    out[0] = (uint8_t)(0xf0 | c >> 18);
-    out[1] = (uint8_t)(0x80 | (c >> 12 & 0x3f));
-    out[2] = (uint8_t)(0x80 | (c >> 6 & 0x3f));
-    out[3] = (uint8_t)(0x80 | (c & 0x3f));
-    return 4;
 }
 
 /* Takes one character of the `have` unread bytes (at least 1). Returns the
@@ -124,9 +100,9 @@ utf16_read(struct decoder *d, void *data, size_t cap, int cancel_fd,
         }
         u->in.pos += used;
         if (cap - len >= UTF8_MAX) {
-            len += encode(c, out + len);
+            len += bytes_utf8_encode(c, (char *)out + len);
         } else {
-            u->left_len = encode(c, u->left);
+            u->left_len = bytes_utf8_encode(c, u->left);
             u->left_pos = 0;
             len += take_left(u, out + len, cap - len);
         }

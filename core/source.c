@@ -145,12 +145,13 @@ source_expand(const char *pattern, bool allow_stdin, size_t max,
 
 /* ---- the chain ---- */
 
-enum format { FORMAT_UNDECIDED, FORMAT_PLAIN, FORMAT_GZIP, FORMAT_ZSTD };
+/* What first bytes may mean; 0: more are needed to tell. */
+enum { FORMAT_UNDECIDED, FORMAT_PLAIN, FORMAT_GZIP, FORMAT_ZSTD };
 
 /* What the first bytes say; more than `len` are needed if undecided. A file
  * that ends within a magic number is taken for a cut compressed file from two
  * bytes of gzip and four of zstd on. */
-static enum format
+static int
 compression_of(const uint8_t *p, size_t len, bool is_end)
 {
     static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -184,9 +185,9 @@ compression_of(const uint8_t *p, size_t len, bool is_end)
     return i == len && !is_end ? FORMAT_UNDECIDED : FORMAT_PLAIN;
 }
 
-enum bom { BOM_UNDECIDED, BOM_NONE, BOM_UTF8, BOM_UTF16LE, BOM_UTF16BE };
+enum { BOM_UNDECIDED, BOM_NONE, BOM_UTF8, BOM_UTF16LE, BOM_UTF16BE };
 
-static enum bom
+static int
 bom_of(const uint8_t *p, size_t len, bool is_end)
 {
     static const uint8_t utf8[] = {0xef, 0xbb, 0xbf};
@@ -221,25 +222,41 @@ push_peek(struct source *s, struct error *err)
     return status;
 }
 
+/* Looks at as many of the first bytes as `judge` needs; 0: it needs more. */
 static int
-add_decompression(struct source *s, int cancel_fd, struct error *err)
+judge_start(struct source *s, int cancel_fd,
+            int (*judge)(const uint8_t *p, size_t len, bool is_end),
+            int *verdict, struct error *err)
 {
-    enum format format = s->decompress ? FORMAT_UNDECIDED : FORMAT_PLAIN;
-    struct decoder *d = NULL;
-    int status = DT_OK;
-
-    while (format == FORMAT_UNDECIDED) {
+    for (;;) {
         const uint8_t *bytes;
         bool is_end;
         size_t len = decoder_peek_bytes(s->top, &bytes, &is_end);
+        int status;
 
-        format = compression_of(bytes, len, is_end);
-        if (format == FORMAT_UNDECIDED) {
-            status = decoder_peek_fill(s->top, len, cancel_fd, err);
-            if (status != DT_OK) {
-                return status;
-            }
+        *verdict = judge(bytes, len, is_end);
+        if (*verdict) {
+            return DT_OK;
         }
+        status = decoder_peek_fill(s->top, len, cancel_fd, err);
+        if (status != DT_OK) {
+            return status;
+        }
+    }
+}
+
+static int
+add_decompression(struct source *s, int cancel_fd, struct error *err)
+{
+    struct decoder *d = NULL;
+    int format = FORMAT_PLAIN;
+    int status = DT_OK;
+
+    if (s->decompress) {
+        status = judge_start(s, cancel_fd, compression_of, &format, err);
+    }
+    if (status != DT_OK) {
+        return status;
     }
     if (format == FORMAT_PLAIN) {
         s->is_random = s->is_sized;
@@ -259,22 +276,15 @@ add_decompression(struct source *s, int cancel_fd, struct error *err)
 static int
 add_encoding(struct source *s, int cancel_fd, struct error *err)
 {
-    enum bom bom = s->verbatim ? BOM_NONE : BOM_UNDECIDED;
     struct decoder *d = NULL;
+    int bom = BOM_NONE;
     int status = DT_OK;
 
-    while (bom == BOM_UNDECIDED) {
-        const uint8_t *bytes;
-        bool is_end;
-        size_t len = decoder_peek_bytes(s->top, &bytes, &is_end);
-
-        bom = bom_of(bytes, len, is_end);
-        if (bom == BOM_UNDECIDED) {
-            status = decoder_peek_fill(s->top, len, cancel_fd, err);
-            if (status != DT_OK) {
-                return status;
-            }
-        }
+    if (!s->verbatim) {
+        status = judge_start(s, cancel_fd, bom_of, &bom, err);
+    }
+    if (status != DT_OK) {
+        return status;
     }
     if (bom == BOM_UTF8) {
         decoder_peek_drop(s->top, 3);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 
 struct source {
     char *path;
@@ -27,6 +28,7 @@ struct source {
     uint64_t start;      /* file offset of the first content byte */
     uint64_t size;       /* of the file when it was opened */
     struct error failed; /* once reading failed, it stays so */
+    _Atomic uint64_t pread_bytes;
 };
 
 /* ---- targets ---- */
@@ -466,7 +468,7 @@ source_is_random(const struct source *s)
 }
 
 ssize_t
-source_pread(const struct source *s, void *data, size_t cap, uint64_t offset,
+source_pread(struct source *s, void *data, size_t cap, uint64_t offset,
              struct error *err)
 {
     uint64_t at;
@@ -487,6 +489,8 @@ source_pread(const struct source *s, void *data, size_t cap, uint64_t offset,
     if (n == 0 && cap > 0) {
         return decoder_file_check_size(s->fd, s->path, at, s->size, err);
     }
+    atomic_fetch_add_explicit(&s->pread_bytes, (uint64_t)n,
+                              memory_order_relaxed);
     return n;
 }
 
@@ -511,7 +515,11 @@ source_raw_size(const struct source *s)
 uint64_t
 source_raw_offset(const struct source *s)
 {
-    return decoder_file_consumed(s->file);
+    uint64_t bytes =
+        atomic_load_explicit(&s->pread_bytes, memory_order_relaxed);
+    uint64_t size = bytes ? source_raw_size(s) : 0;
+
+    return decoder_file_consumed(s->file) + (bytes < size ? bytes : size);
 }
 
 const char *

@@ -68,12 +68,12 @@ ssize_t source_read(struct source *s, void *data, size_t cap, int cancel_fd,
 bool source_is_random(const struct source *s);
 /* As pread(2): a short count is not the end, 0 is; and DT_ERR_IO instead of 0
  * where the file had bytes when it was opened (it shrank). */
-ssize_t source_pread(const struct source *s, void *data, size_t cap,
-                     uint64_t offset, struct error *err);
+ssize_t source_pread(struct source *s, void *data, size_t cap, uint64_t offset,
+                     struct error *err);
 /* Content size now (fstat), 0 if not known. */
 uint64_t source_size(const struct source *s);
-/* Bytes of the underlying file consumed by source_read, for progress and
- * counters. */
+/* Bytes of the underlying file that were read, for progress and counters; what
+ * source_pread read twice may count twice, up to the size. */
 uint64_t source_raw_offset(const struct source *s);
 /* Size of the underlying file now, compressed or not; 0 if not known. */
 uint64_t source_raw_size(const struct source *s);

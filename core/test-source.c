@@ -165,6 +165,11 @@ test_plain(void **state)
     assert_int_equal(source_pread(s, bytes, 8, sizeof(text) - 1, &err), 0);
     assert_int_equal(source_pread(s, bytes, 8, 1u << 30, &err), 0);
     assert_int_equal(source_pread(s, bytes, 8, UINT64_MAX, &err), DT_ERR_INVAL);
+    assert_int_equal(source_raw_offset(s), sizeof(text) - 5);
+    assert_int_equal(source_pread(s, bytes, 8, 0, &err), 8);
+    assert_int_equal(source_raw_offset(s), sizeof(text) - 1);
+    source_close(s);
+    s = open_ok("plain", &remote_args);
     expect_content(s, text, sizeof(text) - 1);
     assert_int_equal(source_raw_offset(s), sizeof(text) - 1);
     source_close(s);

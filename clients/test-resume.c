@@ -243,16 +243,19 @@ test_strange_frames(void **state)
 static void
 test_far_source(void **state)
 {
-    static const char json[] =
-        "{\"name\":\"x\",\"path\":\"/x\",\"generation\":1,\"dev\":1,\"ino\":1,"
-        "\"offset\":0}";
-    const struct wire_frame far = {.type = WIRE_S_SOURCE,
-                                   .source = UINT32_MAX,
-                                   .data = json,
-                                   .len = sizeof(json) - 1};
+    const struct source_desc d = {.name = (char *)(uintptr_t) "x",
+                                  .name_len = 1,
+                                  .path = (char *)(uintptr_t) "/x",
+                                  .generation = 1};
+    struct wire_frame far = {.type = WIRE_S_SOURCE, .source = UINT32_MAX};
+    struct buf json = {0};
     struct resume r = {0};
 
+    assert_int_equal(source_desc_format(&d, &json), DT_OK);
+    far.data = json.data;
+    far.len = json.len;
     assert_int_equal(resume_frame(&r, &far), DT_ERR_NOMEM);
+    buf_fini(&json);
     resume_fini(&r);
     (void)state;
 }

@@ -39,7 +39,7 @@ signals()
     kill -INT "$CLIENT_PID"
     read -r -t 0.1 <> .never || true
     kill -INT "$CLIENT_PID" 2> /dev/null || true
-    wait_client || true
+    assert_status 130 wait_client
     within 1000 'the end after SIGINT'
     nothing_at_server
 }

@@ -196,16 +196,23 @@ test_deleted_name(void **state)
 static void
 swap_linked(unsigned round)
 {
-    if (round & 1) {
+    switch (round & 3) {
+    case 0:
+        if (link("kept.secret", "x.secret") == 0 &&
+            symlink("x.secret", "new") == 0) {
+            rename("new", "victim");
+        }
+        break;
+    case 1:
         unlink("x.secret");
-    } else if (link("kept.secret", "x.secret") == 0 &&
-               symlink("x.secret", "new") == 0) {
-        rename("new", "victim");
-    } else if (symlink("x.public", "new") == 0) {
-        rename("new", "victim");
-    }
-    if ((round & 7) == 5 && symlink("x.public", "new") == 0) {
-        rename("new", "victim");
+        break;
+    case 2:
+        if (symlink("x.public", "new") == 0) {
+            rename("new", "victim");
+        }
+        break;
+    default:
+        break;
     }
 }
 

@@ -20,6 +20,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* Kept back for a reader that does not read, before outq_is_full. */
+#define FULL_BYTES (1024u * 1024u)
+
 struct outq {
     pthread_mutex_t lock; /* innermost: nothing else is taken under it */
     pthread_cond_t turn;
@@ -441,6 +444,17 @@ outq_pump(struct outq *q)
     rc = q->failed;
     pthread_mutex_unlock(&q->lock);
     return rc;
+}
+
+bool
+outq_is_full(struct outq *q)
+{
+    bool is_full;
+
+    pthread_mutex_lock(&q->lock);
+    is_full = (q->busy ? q->posted.len : q->kept.len) > FULL_BYTES;
+    pthread_mutex_unlock(&q->lock);
+    return is_full;
 }
 
 bool

@@ -76,6 +76,8 @@ bool cancel_is_set(const struct cancel *c);
  * outq_pump writes what the socket takes. DT_OK or DT_ERR_IO. */
 short outq_poll_events(struct outq *q);
 int outq_pump(struct outq *q);
+/* As much is kept back as is good: its owner should cause no more of it. */
+bool outq_is_full(struct outq *q);
 /* Nothing is kept back and nobody is writing. */
 bool outq_is_idle(struct outq *q);
 

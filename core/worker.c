@@ -420,7 +420,9 @@ loop(struct worker *w)
     int end;
 
     while ((end = check_end(w)) == 0) {
-        short in = w->is_eof ? 0 : POLLIN;
+        /* Requests have answers: who does not read them may not cause more. */
+        bool is_deaf = w->is_eof || outq_is_full(w->env.out);
+        short in = is_deaf ? 0 : POLLIN;
         struct pollfd p[3] = {
             {.fd = w->a->session_fd,
              .events = (short)(in | outq_poll_events(w->env.out))},

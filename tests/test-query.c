@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -186,7 +187,7 @@ random_lines(struct buf *b, size_t bytes, size_t longest, unsigned *seed)
 
 #define TURBO(n)                                                               \
     "{\"Server\":{\"Plugins\":{\"pcat\":{\"Turbo\":true,\"Threads\":" #n "}}}" \
-                                                                         "}"
+    "}"
 #define SHORT(n)                           \
     "{\"Server\":{\"MaxLineLength\":1024," \
     "\"Plugins\":{\"pcat\":{\"Turbo\":true,\"Threads\":" #n "}}}}"
@@ -312,6 +313,38 @@ test_no_source_still_ends(void **state)
     }
 }
 
+/* What nobody reads is kept up to a limit, which its owner can ask for. */
+static void
+test_unread_answers_fill_the_queue(void **state)
+{
+    static const char text[1000];
+    const struct wire_frame f = {
+        .type = WIRE_S_NOTE, .data = text, .len = sizeof(text)};
+    int fd[2];
+    struct outq *q;
+    int nr = 0;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    q = outq_new_fd(fd[0], -1);
+    assert_non_null(q);
+    assert_false(outq_is_full(q));
+    while (!outq_is_full(q)) {
+        assert_true(nr++ < 100000);
+        assert_int_equal(outq_post(q, &f), DT_OK);
+    }
+    assert_true(nr > 1000);
+    while (outq_is_full(q)) {
+        char got[4096];
+
+        assert_true(read(fd[1], got, sizeof(got)) > 0);
+        assert_int_equal(outq_pump(q), DT_OK);
+    }
+    outq_free(q);
+    close(fd[0]);
+    close(fd[1]);
+}
+
 int
 main(void)
 {
@@ -320,6 +353,7 @@ main(void)
         cmocka_unit_test(test_several_files_stay_in_order),
         cmocka_unit_test(test_long_lines_are_cut),
         cmocka_unit_test(test_no_source_still_ends),
+        cmocka_unit_test(test_unread_answers_fill_the_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,12 @@
 #include "cleanup.h"
 #include "permission.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 
 #define OPEN_MAX_TRIES 10
 
@@ -44,6 +47,20 @@ type_name(mode_t mode)
     default:
         return "not a file";
     }
+}
+
+/* A file of /proc about one process. Its mode lets everybody read some of them,
+ * but what the kernel then checks are the rights of this process, and those
+ * tell where the programs of the server are in memory. */
+static bool
+is_process_file(int fd, const char *real)
+{
+    static const char mount[] = "/proc/";
+    struct statfs fs;
+
+    return !strncmp(real, mount, sizeof(mount) - 1) &&
+           isdigit((unsigned char)real[sizeof(mount) - 1]) &&
+           fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
 /* The path of what was opened. DT_AGAIN: it was unlinked just now, so the
@@ -96,6 +113,9 @@ check(int fd, const char *path, const struct permission *permission,
                    ? DT_OK
                    : error_set(err, DT_ERR_ACCES, "%s: has no path to check",
                                path);
+    }
+    if (is_process_file(fd, real)) {
+        return error_set(err, DT_ERR_ACCES, "%s: belongs to a process", path);
     }
     return permission_check(permission, fd, real, err);
 }

@@ -18,6 +18,11 @@ check()
     assert_eq "full: status" 1 $status
     assert_eq "full: lines" 1 "$(grep -c 'No space left' err)"
 
+    status=0
+    run_client dcat --plain "$T/log" >&- 2> err || status=$?
+    assert_eq "closed: status" 1 $status
+    assert_contains err "standard output: Bad file descriptor"
+
     # A reader that stopped.
     rm -f stuck
     mkfifo stuck

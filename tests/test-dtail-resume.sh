@@ -26,11 +26,11 @@ more()
 # Writes until there is $T/stop, and rotates every 40th time.
 write_counter()
 {
-    local i=1 k=1
+    local i=2 k=1
     until [ -e stop ]; do
         count $i $((i + 9)) >> log
         i=$((i + 10))
-        [ $((i % 400)) -ne 1 ] || {
+        [ $((i % 400)) -ne 2 ] || {
             mv log "log.$k"
             k=$((k + 1))
             : > log
@@ -44,7 +44,7 @@ write_counter()
 
 start_server
 umask 022
-: > log
+count 1 1 > log
 mkfifo ports
 python3 "$top_srcdir/tests/forward.py" "$PORT" > ports &
 forwarder=$!
@@ -52,9 +52,6 @@ cleanup_fn kill_quietly $forwarder
 exec 6< ports
 read -r -t "$LIMIT" forwarded <&6
 
-write_counter &
-writer=$!
-cleanup_fn kill_quietly $writer
 more session-turbo "$PORT"
 more session-normal "$PORT" --turbo=no
 sessions=$(children session)
@@ -63,6 +60,10 @@ more worker-normal "$PORT" --turbo=no
 workers=$(children worker | sort -n | tail -n 2)
 more cut-turbo "$forwarded"
 more cut-normal "$forwarded" --turbo=no
+write_counter &
+writer=$!
+cleanup_fn kill_quietly $writer
+wait_until test -e log.1
 
 # shellcheck disable=SC2086
 kill -KILL $sessions $workers

@@ -153,6 +153,31 @@ start_queries(struct serverless *s, struct error *err)
     return rc;
 }
 
+static void
+stop_reading(struct serverless *s)
+{
+    for (size_t i = 0; i < s->nr_started; i++) {
+        query_stop_reading(s->queries[i]);
+    }
+}
+
+/* How long the queries may read, in ms, as a worker would let them; 0: for
+ * ever. */
+static int64_t
+shortest_timeout(const struct client *c)
+{
+    int64_t shortest = 0;
+
+    for (size_t i = 0; i < c->nr_queries; i++) {
+        int64_t ms = c->queries[i].timeout_ms;
+
+        if (ms > 0 && (shortest == 0 || ms < shortest)) {
+            shortest = ms;
+        }
+    }
+    return shortest;
+}
+
 /* Ends what still runs. A stage that collects still gives its result, if that
  * does not take too long. */
 static void
@@ -160,9 +185,7 @@ end_queries(struct serverless *s, struct loop *loop, enum loop_end end)
 {
     if (end != LOOP_DONE && end != LOOP_READER_GONE &&
         reduce_has_stage(s->reduce)) {
-        for (size_t i = 0; i < s->nr_started; i++) {
-            query_stop_reading(s->queries[i]);
-        }
+        stop_reading(s);
         if (loop_run(loop, END_MS) == LOOP_DONE) {
             return;
         }
@@ -207,13 +230,18 @@ run_started(struct serverless *s, struct error *err)
         .stats = stats,
         .ctx = s,
     };
+    int64_t timeout = shortest_timeout(s->c);
     struct loop *loop = NULL;
     enum loop_end end;
 
     if (loop_new(&args, &loop, err) != DT_OK) {
         return RUN_FAILED;
     }
-    end = loop_run(loop, 0);
+    end = loop_run(loop, timeout);
+    if (timeout > 0 && end == LOOP_DEADLINE) {
+        stop_reading(s);
+        end = loop_run(loop, 0);
+    }
     end_queries(s, loop, end);
     for (size_t i = 0; i < s->nr_started; i++) {
         query_free(s->queries[i]);

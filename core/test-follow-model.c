@@ -5,11 +5,13 @@
  * line is numbered; each must come out once and in order, and only those may
  * be missing that were taken away before anybody could read them.
  *
- * DTAIL_TEST_SEED=N and DTAIL_TEST_ROUNDS=N choose other sequences and more of
- * them; a failure names its seed. DTAIL_TEST_TRACE=1 tells each step.
+ * A failure names its sequence: TEST_SEED=N begins with that one, and
+ * TEST_TRACE=1 tells each step. TEST_EFFORT=N runs N times as many.
  */
 #include "cleanup.h"
 #include "follow.h"
+
+#include <test-random.h>
 
 #include <errno.h>
 #include <setjmp.h>
@@ -34,7 +36,8 @@ enum fate {
 };
 
 struct model {
-    uint64_t random;
+    struct rng random;
+    uint64_t seed;
     struct follow *follow;
     char buffer[MAX_LINE * 16 + 65536];
     int fd; /* of the writer */
@@ -56,10 +59,7 @@ struct model {
 static unsigned
 pick(struct model *m, unsigned limit)
 {
-    m->random ^= m->random << 13;
-    m->random ^= m->random >> 7;
-    m->random ^= m->random << 17;
-    return (unsigned)(m->random >> 33) % limit;
+    return rng_below(&m->random, limit);
 }
 
 /* ---- reading ---- */
@@ -482,10 +482,11 @@ begin(struct model *m, uint64_t seed)
                                .rest_ms = -1};
 
     memset(m, 0, sizeof(*m));
-    m->random = seed * 0x9e3779b97f4a7c15u + 1;
+    m->seed = seed;
+    m->random.state = seed << 32; /* far from those of other seeds */
     m->fd = -1;
     m->next = 1;
-    m->is_traced = getenv("DTAIL_TEST_TRACE") != NULL;
+    m->is_traced = getenv("TEST_TRACE") != NULL;
     m->is_appending = pick(m, 4) != 0;
     m->is_link = pick(m, 4) == 0;
     args.late_ms = pick(m, 2) ? -1 : 60000;
@@ -534,21 +535,13 @@ end(struct model *m)
     close(m->fd);
 }
 
-static uint64_t
-number_from(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static struct model model;
 
 static void
 test_model(void **state)
 {
-    uint64_t first = number_from("DTAIL_TEST_SEED", 1);
-    uint64_t rounds = number_from("DTAIL_TEST_ROUNDS", ROUNDS);
+    uint64_t first = rng_new(1).state;
+    uint64_t rounds = test_effort(ROUNDS);
 
     for (uint64_t seed = first; seed < first + rounds; seed++) {
         char path[96];
@@ -558,7 +551,6 @@ test_model(void **state)
                  (unsigned long long)seed);
         assert_int_equal(mkdir(path, 0700), 0);
         assert_int_equal(chdir(path), 0);
-        setenv("DTAIL_TEST_AT", path, 1);
         begin(&model, seed);
         nr = 10 + pick(&model, 60);
         while (nr-- > 0 && model.nr + 300 < MAX_NUMBERS) {
@@ -575,8 +567,8 @@ test_model(void **state)
 static int
 tell(void **state)
 {
-    if (model.nr_done && getenv("DTAIL_TEST_AT")) {
-        fprintf(stderr, "# last: %s:", getenv("DTAIL_TEST_AT"));
+    if (model.nr_done) {
+        fprintf(stderr, "# TEST_SEED=%" PRIu64 ":", model.seed);
         for (unsigned i = 0; i < model.nr_done; i++) {
             fprintf(stderr, " %s", model.log[i]);
         }

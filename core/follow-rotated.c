@@ -126,6 +126,27 @@ compare_age(const void *a, const void *b)
     return d < 0 ? -1 : d > 0;
 }
 
+static void
+note_passed(struct follow_source *s, const struct follow_file *file)
+{
+    s->passed[s->nr_passed++ % FOLLOW_NR_PASSED] = (struct follow_passed){
+        .dev = file->dev, .ino = file->ino, .born_ns = file->born_ns};
+}
+
+static bool
+is_passed(const struct follow_source *s, const struct follow_file *file)
+{
+    for (size_t i = 0; i < s->nr_passed && i < FOLLOW_NR_PASSED; i++) {
+        const struct follow_passed *p = &s->passed[i];
+
+        if (p->ino == file->ino && p->dev == file->dev &&
+            p->born_ns == file->born_ns) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether it was made while the path stood for something between the two. A
  * copy that copytruncate made is younger than `previous` too, but older than
  * the last look; or its place is known (follow_find_done). */
@@ -133,6 +154,9 @@ static bool
 is_between(const struct follow_source *s, const struct follow_file *previous,
            const struct follow_file *file, int64_t until_ns)
 {
+    if (is_passed(s, file)) {
+        return false;
+    }
     if (file->born_ns) {
         return file->born_ns >= s->seen_ns && file->born_ns <= until_ns &&
                (!previous || file->born_ns >= previous->born_ns);
@@ -146,7 +170,7 @@ is_between(const struct follow_source *s, const struct follow_file *previous,
 static void
 insert_between(struct follow *f, struct follow_source *s, struct rotated *r,
                const struct follow_file *previous, int64_t until_ns,
-               struct follow_file *before)
+               struct follow_file *before, bool is_now)
 {
     qsort(r->v, r->nr, sizeof(*r->v), compare_age);
     for (size_t i = 0; i < r->nr; i++) {
@@ -157,6 +181,9 @@ insert_between(struct follow *f, struct follow_source *s, struct rotated *r,
 
         if (!is_between(s, previous, file, until_ns) ||
             follow_find_done(f, file) || (before && !is_copy)) {
+            if (is_now) {
+                note_passed(s, file);
+            }
             follow_file_free(file);
         } else {
             follow_source_insert(f, s, file, before);
@@ -181,10 +208,10 @@ follow_push_between(struct follow *f, struct follow_source *s,
     if (s->last && s->last->offset == 0) {
         /* perhaps copied away and truncated before anything was read */
         find_rotated(f, s, now, &r);
-        insert_between(f, s, &r, NULL, birth(now), s->last);
+        insert_between(f, s, &r, NULL, birth(now), s->last, false);
     }
     find_rotated(f, s, now, &r);
-    insert_between(f, s, &r, NULL, birth(now), NULL);
+    insert_between(f, s, &r, NULL, birth(now), NULL, false);
 }
 
 bool
@@ -210,7 +237,7 @@ follow_insert_copy(struct follow *f, struct follow_source *s,
         follow_source_insert(f, s, copy, file);
     }
     /* truncated more than once: the copies of later contents */
-    insert_between(f, s, &r, copy, INT64_MAX, file);
+    insert_between(f, s, &r, copy, INT64_MAX, file, file == s->last);
     return copy != NULL;
 }
 
@@ -261,7 +288,7 @@ follow_resume_source(struct follow *f, struct follow_source *s,
     }
     if (file && follow_file_seek(file, at->offset) == DT_OK) {
         follow_source_insert(f, s, file, NULL);
-        insert_between(f, s, &r, file, birth(now), NULL);
+        insert_between(f, s, &r, file, birth(now), NULL, false);
         return;
     }
     follow_file_free(file);

@@ -14,6 +14,13 @@
 #define FOLLOW_MAX_FILES 64u /* rotated ones of a source that wait */
 #define FOLLOW_NR_DONE 256u
 
+#define FOLLOW_NR_PASSED 8u
+
+struct follow_passed {
+    uint64_t dev, ino;
+    int64_t born_ns;
+};
+
 struct follow_source {
     uint32_t id;
     char *path, *name;
@@ -34,6 +41,10 @@ struct follow_source {
     enum { SOURCE_NEW, SOURCE_OPEN, SOURCE_MISSING, SOURCE_REFUSED } state;
     int64_t missing_since_ms; /* 0: the path is there */
     int64_t seen_ns; /* when the path stood for `last`, by the clock of files */
+    /* Rotated files that were there at such a time: the clock of files ticks
+     * slowly, so one that was made in the same tick would look younger. */
+    struct follow_passed passed[FOLLOW_NR_PASSED];
+    size_t nr_passed;    /* ever noted; the last ones are kept */
     struct stat refused; /* that file; do not try again */
 };
 

@@ -166,7 +166,8 @@ is_between(const struct follow_source *s, const struct follow_file *previous,
 }
 
 /* Inserts what was made since the last look, and after `previous` if there is
- * one, in front of `before` or behind all files. Empties the list. */
+ * one, in front of `before` or behind all files. `is_now`: the path stands for
+ * `before`; what is left over is noted. Empties the list. */
 static void
 insert_between(struct follow *f, struct follow_source *s, struct rotated *r,
                const struct follow_file *previous, int64_t until_ns,
@@ -220,8 +221,13 @@ follow_insert_copy(struct follow *f, struct follow_source *s,
 {
     struct follow_file *copy = NULL;
     struct rotated r;
+    struct stat st;
+    bool is_now;
 
     find_rotated(f, s, file, &r);
+    /* looked at behind the list: then all in it was made before */
+    is_now = stat(s->path, &st) == 0 && st.st_dev == file->dev &&
+             st.st_ino == file->ino;
     for (size_t i = 0; i < r.nr && !copy; i++) {
         /* it may have been read already, in front of this very file */
         const struct follow_done *done = follow_find_done(f, r.v[i]);
@@ -237,7 +243,7 @@ follow_insert_copy(struct follow *f, struct follow_source *s,
         follow_source_insert(f, s, copy, file);
     }
     /* truncated more than once: the copies of later contents */
-    insert_between(f, s, &r, copy, INT64_MAX, file, file == s->last);
+    insert_between(f, s, &r, copy, INT64_MAX, file, is_now);
     return copy != NULL;
 }
 

@@ -46,7 +46,9 @@ struct input {
 };
 
 /* One unit. Zero it before the first inputs_next. `mem` is the thread's block
- * buffer, kept from unit to unit; the run below points into it. */
+ * buffer, kept from unit to unit; the run below points into it. Bytes lie in
+ * it at the place of a page that they have in the file: the kernel copies them
+ * faster so. */
 struct unit {
     struct input *input;
     uint64_t seq;  /* order over all sources, from 0 */
@@ -60,7 +62,8 @@ struct unit {
     uint64_t offset;
     /* private */
     struct buf mem;
-    uint64_t pos, end; /* slices: bytes of the file */
+    size_t at;         /* in mem: the first byte that was not handed on yet */
+    uint64_t pos, end; /* slices: bytes of the file; pos is that of `at` */
     bool is_slice, is_aligned, is_inside, is_fresh;
 };
 

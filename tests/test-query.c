@@ -238,6 +238,38 @@ test_random_files(void **state)
     }
 }
 
+/* Lines that end at, in front of and behind the border of a slice, and at the
+ * border of what is read behind it. */
+static void
+test_lines_end_at_borders(void **state)
+{
+    static const int offsets[] = {-2,   -1,   0,    1,    2,
+                                  1022, 1023, 1024, 1025, 4096};
+    const size_t slice = (size_t)256 * 1024;
+    struct buf b = {0};
+    char *files[2] = {NULL, NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+        size_t len = 5 * slice;
+
+        b.len = 0;
+        assert_int_equal(buf_reserve(&b, len), DT_OK);
+        for (size_t at = 0; at < len; at++) {
+            b.data[at] = (char)('a' + at % 26);
+        }
+        for (size_t at = slice; at < len; at += slice) {
+            b.data[at + (size_t)offsets[i]] = '\n';
+        }
+        b.len = len;
+        files[0] = temp_file(b.data, b.len);
+        expect_same(&b, files);
+        unlink(files[0]);
+        free(files[0]);
+    }
+    buf_fini(&b);
+}
+
 static void
 test_several_files_stay_in_order(void **state)
 {
@@ -350,6 +382,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_files),
+        cmocka_unit_test(test_lines_end_at_borders),
         cmocka_unit_test(test_several_files_stay_in_order),
         cmocka_unit_test(test_long_lines_are_cut),
         cmocka_unit_test(test_no_source_still_ends),

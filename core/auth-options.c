@@ -4,8 +4,8 @@
  * sshd(8), AUTHORIZED_KEYS FILE FORMAT.
  */
 #include "auth-options.h"
+#include "auth-address.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -13,55 +13,6 @@
 #include <strings.h>
 
 #define MAX_VALUE 4096u /* bytes of one option's value */
-
-struct address {
-    int family;
-    unsigned bits; /* of the whole address */
-    uint8_t bytes[16];
-};
-
-static bool
-parse_address(const char *text, struct address *out)
-{
-    *out = (struct address){.family = AF_INET, .bits = 32};
-    if (inet_pton(AF_INET, text, out->bytes) == 1) {
-        return true;
-    }
-    out->family = AF_INET6;
-    out->bits = 128;
-    return inet_pton(AF_INET6, text, out->bytes) == 1;
-}
-
-static bool
-is_same_net(const struct address *a, const struct address *b, unsigned bits)
-{
-    unsigned whole = bits / 8, rest = bits % 8;
-
-    if (a->family != b->family || memcmp(a->bytes, b->bytes, whole) != 0) {
-        return false;
-    }
-    return rest == 0 || (a->bytes[whole] ^ b->bytes[whole]) >> (8 - rest) == 0;
-}
-
-/* address/bits. 1: matches, 0: does not, -1: malformed. */
-static int
-match_net(char *pattern, const char *peer)
-{
-    char *slash = strchr(pattern, '/'), *end;
-    struct address net, addr;
-    unsigned long bits;
-
-    *slash = '\0';
-    if (!isdigit((unsigned char)slash[1]) || !parse_address(pattern, &net)) {
-        return -1;
-    }
-    bits = strtoul(slash + 1, &end, 10);
-    if (*end || bits > net.bits) {
-        return -1;
-    }
-    return parse_address(peer, &addr) &&
-           is_same_net(&net, &addr, (unsigned)bits);
-}
 
 /* An address with wildcards; anything else is a host name. */
 static bool
@@ -74,18 +25,17 @@ is_address_pattern(const char *pattern)
 }
 
 static int
-match_one(char *pattern, const char *peer, struct error *err)
+match_one(const char *pattern, const char *peer, struct error *err)
 {
-    int hit;
+    int hit = auth_address_in_net(pattern, peer);
 
-    if (strchr(pattern, '/')) {
-        hit = match_net(pattern, peer);
-        if (hit < 0) {
-            error_set(err, DT_ERR_ACCES,
-                      "from= holds \"%s/…\", which is not address/bits",
-                      pattern);
-        }
+    if (hit >= 0) {
         return hit;
+    }
+    if (strchr(pattern, '/')) {
+        error_set(err, DT_ERR_ACCES,
+                  "from= holds \"%s\", which is not address/bits", pattern);
+        return -1;
     }
     if (!is_address_pattern(pattern)) {
         error_set(err, DT_ERR_ACCES,

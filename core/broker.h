@@ -19,20 +19,24 @@ enum broker_type {
     BROKER_LOOKUP_KEY = 1, /* user, key: may this key log in? */
     /* session → listener, once: authentication is over */
     BROKER_START_WORKER = 2, /* user; text: how, for the log */
+    /* session → listener, before authentication */
+    BROKER_LOOKUP_PASSWORD = 3, /* user; key: the password, any bytes */
     /* worker → listener */
     BROKER_TAKE_SLOT = 16, /* id (not 0), follow */
     BROKER_GIVE_SLOT = 17, /* id, follow; id 0: any that is held */
-    BROKER_ADD_KEY = 18,   /* key: remember it for this user */
+    BROKER_ADD_KEY = 18,   /* key: remember it for this user; answered */
     /* worker or session → listener */
     BROKER_LOG = 19, /* status: enum log_level; text: a line for the log */
     /* listener → session */
-    BROKER_KEY_ANSWER = 32,     /* status */
+    BROKER_KEY_ANSWER = 32,     /* status; from a look-up child also key: the
+                                   name of the job */
     BROKER_WORKER_STARTED = 33, /* status; descriptor attached */
     BROKER_WORKER_ENDED = 34,   /* status: exit status to send; text */
     BROKER_SHUTDOWN = 35,       /* text: the server stops */
     /* listener → worker */
-    BROKER_SLOT = 48, /* id: granted */
-    BROKER_DRAIN = 49 /* SIGTERM: value is the grace time in ms */
+    BROKER_SLOT = 48,     /* id: granted */
+    BROKER_DRAIN = 49,    /* SIGTERM: value is the grace time in ms */
+    BROKER_KEY_ADDED = 50 /* status; text: why not */
 };
 
 struct broker_msg {

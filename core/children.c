@@ -92,6 +92,26 @@ children_start_session(struct connection *c, int fd, struct error *err)
 
 /* ---- look-up ---- */
 
+/* In the child: whether a password is right; the job's name goes along. */
+static int
+decide_special(const struct connection *c, struct broker_msg *msg,
+               struct error *note)
+{
+    const struct auth_special_request request = {.config = c->shared->config,
+                                                 .user = c->lookup_user,
+                                                 .password = c->lookup_origin,
+                                                 .password_len = c->lookup_len,
+                                                 .address = c->address};
+    const char *job;
+    int st = auth_special_decide(&request, &job, note);
+
+    if (st == DT_OK) {
+        msg->key_len = (uint32_t)strlen(job);
+        memcpy(msg->key, job, msg->key_len);
+    }
+    return st;
+}
+
 /* In the child: decides and tells. */
 static int
 run_lookup(struct connection *c, int fd)
@@ -110,7 +130,9 @@ run_lookup(struct connection *c, int fd)
     if (sandbox_harden(&note) != DT_OK) {
         return 1;
     }
-    msg.status = auth_decide(&request, &note);
+    msg.status = c->lookup_role == AUTH_ROLE_USER
+                     ? auth_decide(&request, &note)
+                     : decide_special(c, &msg, &note);
     snprintf(msg.text, sizeof(msg.text), "%.*s", (int)BROKER_MAX_TEXT,
              note.text);
     return broker_send(fd, &msg, -1) == DT_OK ? 0 : 1;
@@ -142,16 +164,33 @@ children_start_lookup(struct connection *c, struct error *err)
 
 /* ---- worker ---- */
 
+/* The account whose rights a worker gets; NULL: the session processes'. */
+static const char *
+worker_account(const struct connection *c)
+{
+    const char *job_user = c->shared->config->server.job_user;
+
+    if (c->role == AUTH_ROLE_USER) {
+        return c->user;
+    }
+    return c->role != AUTH_ROLE_HEALTH && *job_user ? job_user : NULL;
+}
+
 static int
 take_identity(const struct connection *c, struct error *err)
 {
+    const char *name = worker_account(c);
     struct auth_account account = {0};
     int st;
 
     if (!c->shared->as_root) {
         return DT_OK;
     }
-    st = auth_account_get(c->user, true, &account, err);
+    if (!name) {
+        return sandbox_become(c->shared->session_uid, c->shared->session_gid,
+                              NULL, err);
+    }
+    st = auth_account_get(name, true, &account, err);
     if (st == DT_OK) {
         st = sandbox_become(account.uid, account.gid, account.name, err);
     }
@@ -172,7 +211,10 @@ run_worker(struct connection *c, int stream_fd, int broker_fd)
                                .host = sh->host,
                                .session_fd = stream_fd,
                                .broker_fd = broker_fd,
-                               .check_mode = !sh->as_root,
+                               .role = c->role,
+                               .job = c->job,
+                               .check_mode =
+                                   !sh->as_root && c->role == AUTH_ROLE_USER,
                                .crash = c->crash};
     struct error err = ERROR_INIT;
     enum log_level level = LOG_INFO;

@@ -160,12 +160,13 @@ static int
 check_job(struct config_reader *r, const struct config_place *at,
           const struct config_job *job)
 {
-    const char *missing = !*job->name      ? "Name"
-                          : !job->enable   ? NULL
-                          : !*job->files   ? "Files"
-                          : !*job->query   ? "Query"
-                          : !*job->outfile ? "Outfile"
-                                           : NULL;
+    const char *missing = !*job->name       ? "Name"
+                          : !job->enable    ? NULL
+                          : !*job->files    ? "Files"
+                          : job->allow_only ? NULL
+                          : !*job->query    ? "Query"
+                          : !*job->outfile  ? "Outfile"
+                                            : NULL;
 
     if (missing) {
         return config_value_fail(

@@ -48,11 +48,17 @@
 
 /* What both kinds of jobs have. */
 #define JOB_ROWS(list)                                                        \
-    JOB(list, "Name", CONFIG_STRING, name,                                    \
-        "Name of the job, and the password of its client.", .min = 1,         \
+    JOB(list, "Name", CONFIG_STRING, name, "Name of the job.", .min = 1,      \
         .max = 256),                                                          \
+        JOB(list, "Password", CONFIG_STRING, password,                        \
+            "Password of the job's client; empty: the name of the job.",      \
+            .min = 0, .max = 256),                                            \
         JOB(list, "Enable", CONFIG_BOOL, enable,                              \
-            "Run the job on this server.", .default_int = 0),                 \
+            "Run the job on this server, and let its clients in.",            \
+            .default_int = 0),                                                \
+        JOB(list, "AllowOnly", CONFIG_BOOL, allow_only,                       \
+            "Let the job's clients in, but do not run it on this server.",    \
+            .default_int = 0),                                                \
         JOB(list, "Files", CONFIG_STRING, files,                              \
             "Files and globs, separated by commas; date tokens are filled "   \
             "in.",                                                            \
@@ -196,6 +202,10 @@ const struct config_row config_rows[] = {
     ROW("Server.SessionUser", CONFIG_STRING, server.session_user,
         "User of the session processes of a server started as root.",
         .default_text = "nobody", .min = 1, .max = 256),
+    ROW("Server.JobUser", CONFIG_STRING, server.job_user,
+        "User whose rights jobs have on a server started as root; empty: "
+        "SessionUser.",
+        .min = 0, .max = 256),
     ROW("Server.Plugins", CONFIG_PLUGINS, server.plugins,
         "Settings of plugins by name.",
         .nr_offset = offsetof(struct config, server.nr_plugins), .max = 1000),

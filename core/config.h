@@ -36,7 +36,9 @@ struct config_user_rules {
 /* A scheduled or continuous job (spec server 12). */
 struct config_job {
     char *name;
+    char *password; /* ours; empty: the name is the password */
     bool enable;
+    bool allow_only; /* ours: lets the job in, and does not run it here */
     char *files;
     char *query;
     char *outfile;
@@ -86,6 +88,8 @@ struct config_server {
     int auth_key_max_per_user;
     bool turbo_boost_disable;
     char *plugin_dir;   /* ours; empty: default search */
+    char *job_user;     /* ours: whose rights the workers of jobs have when the
+                           server was started as root; empty: session_user */
     char *session_user; /* ours: whom the session process becomes when the
                            server is started as root; default "nobody" */
     struct config_plugin *plugins;

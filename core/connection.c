@@ -4,11 +4,10 @@
  * processes themselves are started in children.c.
  */
 #include "connection.h"
-#include "auth-keys.h"
-#include "auth.h"
 #include "children.h"
 #include "cleanup.h"
 #include "clock.h"
+#include "connection-login.h"
 #include "session.h"
 
 #include <arpa/inet.h>
@@ -20,8 +19,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* A session asks twice for a key (would it do, and with the signature). */
-#define MAX_LOOKUPS 20
 #define MAX_SESSION_LOG_LINES 64
 /* The session ends itself at its limit; this is for one that does not. */
 #define LOGIN_EXTRA_MS 2000
@@ -51,9 +48,7 @@ connection_free(struct connection *c)
         munmap(c->crash, sizeof(*c->crash));
     }
     slots_drop(&c->shared->slots, &c->slots);
-    free(c->lookup_key);
-    free(c->lookup_origin);
-    free(c->origin);
+    connection_login_fini(c);
     free(c);
 }
 
@@ -117,110 +112,11 @@ connection_new(struct connection_shared *shared, int fd,
 
 /* ---- requests of the session ---- */
 
-/* A session that breaks its rules may be in a stranger's hands. */
-static void
-violation(struct connection *c, const char *what)
+void
+connection_violation(struct connection *c, const char *what)
 {
     log_error(c->shared->log, "%s|session killed|%s", c->peer, what);
     connection_kill_session(c);
-}
-
-static void
-answer_lookup(struct connection *c, bool allowed)
-{
-    struct broker_msg msg = {.type = BROKER_KEY_ANSWER,
-                             .status = allowed ? DT_OK : DT_ERR_ACCES};
-
-    if (c->session_fd >= 0 && broker_send(c->session_fd, &msg, -1) != DT_OK) {
-        connection_kill_session(c);
-    }
-}
-
-static struct auth_cache_limits
-cache_limits(const struct connection *c)
-{
-    const struct config_server *s = &c->shared->config->server;
-
-    return (struct auth_cache_limits){s->auth_key_ttl_seconds,
-                                      s->auth_key_max_per_user};
-}
-
-/* Takes the key out of the message as text; NULL: not a key that may log
- * in. */
-static char *
-take_key(const struct broker_msg *msg)
-{
-    char *key = strndup(msg->key, msg->key_len);
-
-    if (key && (strlen(key) != msg->key_len || !auth_keys_type_ok(key))) {
-        free(key);
-        return NULL;
-    }
-    return key;
-}
-
-static void
-on_lookup(struct connection *c, const struct broker_msg *msg)
-{
-    const struct auth_cache_limits limits = cache_limits(c);
-    struct error err = ERROR_INIT;
-    const char *origin = NULL;
-
-    /* A child that has answered may still be on its way out. */
-    if (c->is_authenticated || c->lookup_fd >= 0 ||
-        c->nr_lookups >= MAX_LOOKUPS) {
-        violation(c, "a look-up out of turn");
-        return;
-    }
-    c->nr_lookups++;
-    free(c->lookup_key);
-    free(c->lookup_origin);
-    c->lookup_origin = NULL;
-    c->lookup_key = take_key(msg);
-    if (!c->lookup_key || auth_check_user(msg->user, &err) != DT_OK) {
-        violation(c, "a malformed look-up");
-        return;
-    }
-    strcpy(c->lookup_user, msg->user);
-    if (c->shared->config->server.auth_key_enabled) {
-        origin = auth_cache_find(&c->shared->cache, &limits, msg->user,
-                                 c->lookup_key, time(NULL));
-    }
-    c->lookup_origin = strdup(origin ? origin : c->lookup_key);
-    if (!c->lookup_origin || children_start_lookup(c, &err) != DT_OK) {
-        log_error(c->shared->log, "%s|look-up failed|%s", c->peer, err.text);
-        answer_lookup(c, false);
-    }
-}
-
-static void
-on_start_worker(struct connection *c, const struct broker_msg *msg)
-{
-    struct broker_msg answer = {.type = BROKER_WORKER_STARTED};
-    struct error err = ERROR_INIT;
-    CLEANUP_FD int fd = -1;
-
-    if (c->is_authenticated || !c->origin || strcmp(msg->user, c->user) != 0) {
-        violation(c, "a log-in that no look-up has allowed");
-        return;
-    }
-    c->is_authenticated = true;
-    log_info(c->shared->log, "%s@%s|logged in|%s", c->user, c->peer, msg->text);
-    if (c->shared->is_stopping) {
-        answer.status =
-            error_set(&err, DT_ERR_CANCELLED, "the server is shutting down");
-    } else {
-        answer.status = children_start_worker(c, &fd, &err);
-    }
-    if (answer.status != DT_OK) {
-        log_error(c->shared->log, "%s@%s|no worker|%s", c->user, c->peer,
-                  err.text);
-        snprintf(answer.text, sizeof(answer.text), "dserver: no worker: %.400s",
-                 err.text);
-    }
-    if (broker_send(c->session_fd, &answer, fd) != DT_OK) {
-        connection_kill_session(c);
-    }
 }
 
 /* A line for the log from a child: who it is stands in front, the level and
@@ -242,43 +138,26 @@ on_session_message(struct connection *c, const struct broker_msg *msg)
 {
     switch (msg->type) {
     case BROKER_LOOKUP_KEY:
-        on_lookup(c, msg);
+    case BROKER_LOOKUP_PASSWORD:
+        connection_login_lookup(c, msg);
         break;
     case BROKER_START_WORKER:
-        on_start_worker(c, msg);
+        connection_login_start(c, msg);
         break;
     case BROKER_LOG:
         if (++c->nr_log_lines > MAX_SESSION_LOG_LINES) {
-            violation(c, "too many log lines");
+            connection_violation(c, "too many log lines");
         } else {
             on_log(c, msg);
         }
         break;
     default:
-        violation(c, "a request that sessions do not have");
+        connection_violation(c, "a request that sessions do not have");
         break;
     }
 }
 
 /* ---- requests of the worker ---- */
-
-static void
-on_add_key(struct connection *c, const struct broker_msg *msg)
-{
-    const struct auth_cache_limits limits = cache_limits(c);
-    CLEANUP_FREE char *key = take_key(msg);
-    int st = DT_ERR_INVAL;
-
-    if (!c->shared->config->server.auth_key_enabled) {
-        return;
-    }
-    if (key) {
-        st = auth_cache_add(&c->shared->cache, &limits, c->user, key, c->origin,
-                            time(NULL));
-    }
-    log_at(c->shared->log, st == DT_OK ? LOG_INFO : LOG_WARN,
-           "%s@%s|register key|%s", c->user, c->peer, dt_strerror(st));
-}
 
 static void
 kill_worker_for(struct connection *c, const char *what)
@@ -304,7 +183,7 @@ on_worker_message(struct connection *c, const struct broker_msg *msg)
         st = slots_give(&c->shared->slots, &c->slots, msg->id, pool);
         break;
     case BROKER_ADD_KEY:
-        on_add_key(c, msg);
+        connection_login_add_key(c, msg);
         break;
     case BROKER_LOG:
         on_log(c, msg);
@@ -319,36 +198,6 @@ on_worker_message(struct connection *c, const struct broker_msg *msg)
 }
 
 /* ---- events ---- */
-
-/* Takes a look-up's answer, or its child's silence, which is a no. */
-static void
-on_lookup_answer(struct connection *c)
-{
-    struct broker_msg msg;
-    bool allowed = false;
-    int fd, st = broker_recv(c->lookup_fd, &msg, &fd);
-
-    if (st == DT_AGAIN) {
-        return;
-    }
-    close_fd(&fd);
-    close_fd(&c->lookup_fd);
-    if (st == DT_OK && msg.type == BROKER_KEY_ANSWER) {
-        allowed = msg.status == DT_OK;
-        log_at(c->shared->log, allowed ? LOG_DEBUG : LOG_INFO,
-               "%s@%s|key %s|%s", c->lookup_user, c->peer,
-               allowed ? "accepted" : "refused", msg.text);
-    } else {
-        log_error(c->shared->log, "%s@%s|key refused|the look-up died",
-                  c->lookup_user, c->peer);
-    }
-    if (allowed) {
-        free(c->origin);
-        c->origin = STEAL_PTR(c->lookup_origin);
-        strcpy(c->user, c->lookup_user);
-    }
-    answer_lookup(c, allowed);
-}
 
 /* Reads all messages of one child; at its end, or when it does not keep to
  * the form, the socket is closed. */
@@ -398,7 +247,7 @@ connection_event(struct connection *c, int fd)
     if (fd == c->session_fd) {
         read_messages(c, &c->session_fd, on_session_message);
     } else if (fd == c->lookup_fd) {
-        on_lookup_answer(c);
+        connection_login_answered(c);
     } else if (fd == c->worker_fd) {
         read_messages(c, &c->worker_fd, on_worker_message);
     }
@@ -514,7 +363,7 @@ connection_reaped(struct connection *c, pid_t pid, int status)
     } else if (pid == c->lookup_pid) {
         c->lookup_pid = 0;
         if (c->lookup_fd >= 0) {
-            on_lookup_answer(c);
+            connection_login_answered(c);
         }
     } else {
         return false;
@@ -544,7 +393,7 @@ void
 connection_check_time(struct connection *c, int64_t now_ms)
 {
     if (now_ms >= login_end_ms(c)) {
-        violation(c, "no log-in in time");
+        connection_violation(c, "no log-in in time");
     }
     if (now_ms >= c->worker_kill_ms) {
         c->worker_kill_ms = CLOCK_NEVER;

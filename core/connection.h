@@ -11,6 +11,7 @@
 #define CORE_CONNECTION_H
 
 #include "auth-cache.h"
+#include "auth-special.h"
 #include "broker.h"
 #include "config.h"
 #include "log.h"
@@ -50,13 +51,20 @@ struct connection {
 
     pid_t lookup_pid; /* of the look-up under way; 0: none */
     int lookup_fd;
+    enum auth_role lookup_role;
     char lookup_user[BROKER_MAX_USER + 1];
-    char *lookup_key;    /* that was asked for, base64 */
-    char *lookup_origin; /* that is looked for in authorized_keys */
+    char *lookup_origin; /* the key that is looked for in authorized_keys,
+                            base64; for other roles the password */
+    size_t lookup_len;   /* its bytes */
 
-    char user[BROKER_MAX_USER + 1]; /* whom a look-up has allowed last */
-    char *origin;                   /* the listed key that allowed it */
+    /* whom a look-up has allowed last */
+    bool is_allowed;
+    enum auth_role role;
+    char user[BROKER_MAX_USER + 1];
+    char *origin; /* role USER: the listed key that allowed it */
+    char *job;    /* the jobs' roles: the name of the job; else "" */
     bool is_authenticated;
+    int nr_keys_added;
 
     pid_t worker_pid; /* 0: none, or gone */
     int worker_fd;
@@ -91,6 +99,8 @@ bool connection_reaped(struct connection *c, pid_t pid, int status);
 int64_t connection_next_ms(const struct connection *c);
 void connection_check_time(struct connection *c, int64_t now_ms);
 
+/* Ends a session that broke its rules: it may be in a stranger's hands. */
+void connection_violation(struct connection *c, const char *what);
 /* The server stops: tells session and worker. */
 void connection_shutdown(struct connection *c);
 /* Ends what is left at once. */

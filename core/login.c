@@ -4,6 +4,7 @@
  */
 #include "login.h"
 #include "auth-keys.h"
+#include "auth-special.h"
 #include "auth.h"
 #include "clock.h"
 
@@ -48,22 +49,22 @@ wait_for_answer(struct login *l)
     }
 }
 
+/* Asks the listener; `what` is a key or a password. */
 static bool
-look_up(struct login *l, const char *user, const char *key)
+look_up(struct login *l, enum broker_type type, const char *user,
+        const char *what, size_t len)
 {
     struct broker_msg msg;
-    size_t len = strlen(key);
+    bool ok;
 
-    if (len > BROKER_MAX_KEY) {
-        log_info(l->log, "refused|public key of %zu bytes", len);
-        return false;
-    }
     memset(&msg, 0, sizeof(msg));
-    msg.type = BROKER_LOOKUP_KEY;
+    msg.type = type;
     strncpy(msg.user, user, BROKER_MAX_USER);
-    memcpy(msg.key, key, len);
+    memcpy(msg.key, what, len);
     msg.key_len = (uint32_t)len;
-    if (broker_send(l->broker_fd, &msg, -1) != DT_OK) {
+    ok = broker_send(l->broker_fd, &msg, -1) == DT_OK;
+    explicit_bzero(msg.key, len);
+    if (!ok) {
         l->is_lost = true;
         return false;
     }
@@ -72,27 +73,16 @@ look_up(struct login *l, const char *user, const char *key)
 
 /* Asks for the worker; how the user came in goes to the log. */
 static void
-succeed(struct login *l, const char *user, ssh_key key)
+ask_worker(struct login *l, const char *user, const char *how)
 {
-    struct broker_msg msg;
-    unsigned char *hash = NULL;
-    char *print = NULL;
-    size_t hash_len;
     const char *banner = ssh_get_clientbanner(l->ssh);
+    struct broker_msg msg;
 
-    if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash,
-                               &hash_len) == 0) {
-        print =
-            ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, hash_len);
-    }
     memset(&msg, 0, sizeof(msg));
     msg.type = BROKER_START_WORKER;
     strncpy(msg.user, user, BROKER_MAX_USER);
-    snprintf(msg.text, sizeof(msg.text), "%s|%s|%.*s",
-             ssh_key_type_to_char(ssh_key_type(key)), print ? print : "?",
-             MAX_BANNER, banner ? banner : "?");
-    ssh_clean_pubkey_hash(&hash);
-    ssh_string_free_char(print);
+    snprintf(msg.text, sizeof(msg.text), "%s|%.*s", how, MAX_BANNER,
+             banner ? banner : "?");
     if (broker_send(l->broker_fd, &msg, -1) != DT_OK) {
         l->is_lost = true;
         return;
@@ -101,21 +91,58 @@ succeed(struct login *l, const char *user, ssh_key key)
     l->is_done = true;
 }
 
+static void
+succeed(struct login *l, const char *user, ssh_key key)
+{
+    unsigned char *hash = NULL;
+    char *print = NULL;
+    char how[256];
+    size_t hash_len;
+
+    if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash,
+                               &hash_len) == 0) {
+        print =
+            ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, hash_len);
+    }
+    snprintf(how, sizeof(how), "%s|%s", ssh_key_type_to_char(ssh_key_type(key)),
+             print ? print : "?");
+    ssh_clean_pubkey_hash(&hash);
+    ssh_string_free_char(print);
+    ask_worker(l, user, how);
+}
+
 static bool
-is_allowed(struct login *l, const char *user, ssh_key key)
+is_sane_user(struct login *l, const char *user)
 {
     struct error err = ERROR_INIT;
-    char *text = NULL;
-    bool ok;
 
     if (auth_check_user(user, &err) != DT_OK) {
         log_info(l->log, "refused|%s", err.text);
         return false;
     }
+    return true;
+}
+
+static bool
+is_allowed(struct login *l, const char *user, ssh_key key)
+{
+    char *text = NULL;
+    size_t len;
+    bool ok = false;
+
+    if (!is_sane_user(l, user)) {
+        return false;
+    }
     if (ssh_pki_export_pubkey_base64(key, &text) != SSH_OK) {
         return false;
     }
-    ok = auth_keys_type_ok(text) && look_up(l, user, text);
+    len = strlen(text);
+    if (len > BROKER_MAX_KEY) {
+        log_info(l->log, "refused|public key of %zu bytes", len);
+    } else {
+        ok = auth_keys_type_ok(text) &&
+             look_up(l, BROKER_LOOKUP_KEY, user, text, len);
+    }
     ssh_string_free_char(text);
     return ok;
 }
@@ -140,4 +167,28 @@ login_pubkey(struct login *l, const char *user, ssh_key key, char state)
         return l->is_done ? SSH_AUTH_SUCCESS : SSH_AUTH_DENIED;
     }
     return SSH_AUTH_SUCCESS;
+}
+
+int
+login_password(struct login *l, const char *user, const char *password)
+{
+    size_t len = strlen(password);
+
+    if (l->is_done || l->is_lost || l->nr_refused >= LOGIN_MAX_REFUSED) {
+        return SSH_AUTH_DENIED;
+    }
+    if (!is_sane_user(l, user) || len > AUTH_SPECIAL_MAX_PASSWORD ||
+        !look_up(l, BROKER_LOOKUP_PASSWORD, user, password, len)) {
+        l->nr_refused++;
+        return SSH_AUTH_DENIED;
+    }
+    ask_worker(l, user, "password");
+    return l->is_done ? SSH_AUTH_SUCCESS : SSH_AUTH_DENIED;
+}
+
+int
+login_methods(const char *user)
+{
+    return auth_special_role(user) == AUTH_ROLE_USER ? SSH_AUTH_METHOD_PUBLICKEY
+                                                     : SSH_AUTH_METHOD_PASSWORD;
 }

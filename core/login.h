@@ -33,4 +33,10 @@ struct login {
  * or with a signature that was right (_VALID). Returns SSH_AUTH_…. */
 int login_pubkey(struct login *l, const char *user, ssh_key key, char state);
 
+/* For libssh's callback: a password, which only the health check and jobs
+ * have. Returns SSH_AUTH_…. */
+int login_password(struct login *l, const char *user, const char *password);
+/* The methods that a user may try, for ssh_set_auth_methods. */
+int login_methods(const char *user);
+
 #endif

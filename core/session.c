@@ -91,20 +91,29 @@ say(struct session *s, int exit_status, const char *text)
 static int
 on_none(ssh_session ssh, const char *user, void *userdata)
 {
-    (void)ssh;
-    (void)user;
     (void)userdata;
+    ssh_set_auth_methods(ssh, login_methods(user));
     return SSH_AUTH_DENIED; /* not counted: it asks for the methods */
 }
 
-/* The one that waits: for the listener's answer. */
+static int
+on_password(ssh_session ssh, const char *user, const char *password,
+            void *userdata)
+{
+    struct session *s = userdata;
+
+    ssh_set_auth_methods(ssh, login_methods(user));
+    return login_password(&s->login, user, password);
+}
+
+/* These two wait: for the listener's answer. */
 static int
 on_pubkey(ssh_session ssh, const char *user, struct ssh_key_struct *key,
           char state, void *userdata)
 {
     struct session *s = userdata;
 
-    (void)ssh;
+    ssh_set_auth_methods(ssh, login_methods(user));
     return login_pubkey(&s->login, user, key, state);
 }
 
@@ -511,6 +520,7 @@ begin(struct session *s)
     s->server_cb = (struct ssh_server_callbacks_struct){
         .userdata = s,
         .auth_none_function = on_none,
+        .auth_password_function = on_password,
         .auth_pubkey_function = on_pubkey,
         .channel_open_request_session_function = on_channel,
     };

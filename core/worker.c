@@ -152,6 +152,11 @@ begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
                          "query number %u is 0 or taken by a running query",
                          spec->id);
     }
+    rc = auth_special_check_files(w->a->config, w->a->role, w->a->job,
+                                  &spec->files, err);
+    if (rc != DT_OK) {
+        return rc;
+    }
     j = calloc(1, sizeof(*j));
     if (!j) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
@@ -521,8 +526,9 @@ worker_init(struct worker *w, const struct worker_args *args)
         return DT_ERR_NOMEM;
     }
     w->env.slots = worker_slots_api(w->slots);
-    rc = permission_new(args->user, config_rules(args->config, args->user),
-                        args->check_mode, &w->permission, &err);
+    rc = permission_new(
+        args->user, auth_special_rules(args->config, args->role, args->user),
+        args->check_mode, &w->permission, &err);
     w->env.permission = w->permission;
     if (rc != DT_OK) {
         tell_session(w, err.text);

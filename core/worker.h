@@ -6,6 +6,7 @@
 #ifndef CORE_WORKER_H
 #define CORE_WORKER_H
 
+#include "auth-special.h"
 #include "log.h"
 #include "plugin.h"
 
@@ -13,6 +14,8 @@ struct worker_args {
     const struct config *config;
     struct plugins *plugins; /* opened, not yet loaded */
     const char *user;        /* authenticated name */
+    enum auth_role role;     /* what the session may do */
+    const char *job;         /* the jobs' roles: name of the job; else "" */
     const char *peer;        /* address:port, for the log */
     const char *host;        /* short host name */
     int session_fd;          /* SOCK_STREAM to the session, owned */

@@ -17,6 +17,17 @@ ssh_dtail()
         -l "$1" 127.0.0.1 -s dtail
 }
 
+# by_password USER PASSWORD: the same for the users who have one.
+by_password()
+{
+    printf '#!/bin/sh\necho "$PASSWORD"\n' > "$T/askpass"
+    chmod 700 "$T/askpass"
+    PASSWORD=$2 SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force \
+        timeout -k 10 "$LIMIT" ssh -o BatchMode=no "${SSH_OPTIONS[@]}" \
+        -o NumberOfPasswordPrompts=1 -o PubkeyAuthentication=no \
+        -p "$PORT" -l "$1" 127.0.0.1 -s dtail
+}
+
 # frame TYPE JSON: a request frame on stdout. JSON shorter than 64 KiB.
 frame()
 {

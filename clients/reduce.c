@@ -353,6 +353,23 @@ on_note(struct call *c)
     return REDUCE_OK;
 }
 
+/* The answer to a registration: nobody waits for it. */
+static enum reduce_result
+on_authkey(struct call *c)
+{
+    static const char failed[] = "AUTHKEY ERR ";
+    size_t skip = sizeof(failed) - 1;
+
+    if (c->f->len > skip && memcmp(c->f->data, failed, skip) == 0) {
+        diag_server(c->r->args.diag, LOG_WARN,
+                    c->server->host ? c->server->host : c->name,
+                    "AUTHKEY registration failed|%.*s",
+                    (int)(c->f->len - skip > 1000 ? 1000 : c->f->len - skip),
+                    (const char *)c->f->data + skip);
+    }
+    return REDUCE_OK;
+}
+
 static enum reduce_result
 on_end(struct call *c)
 {
@@ -448,6 +465,9 @@ reduce_frame(struct reduce *r, size_t server, const struct wire_frame *f,
         break;
     case WIRE_S_NOTE:
         result = on_note(&c);
+        break;
+    case WIRE_S_AUTHKEY:
+        result = on_authkey(&c);
         break;
     case WIRE_S_SOURCE:
     case WIRE_S_LINES:

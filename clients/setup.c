@@ -4,6 +4,8 @@
  */
 #include "setup.h"
 
+#include "auth-special.h"
+#include "authkey.h"
 #include "cleanup.h"
 #include "config.h"
 #include "wire.h"
@@ -27,6 +29,52 @@ add_frame(struct buf *out, uint8_t type, const struct buf *json)
                : DT_ERR_NOMEM;
 }
 
+/* The key file in effect (spec clients 9.1): the flag's, the environment's,
+ * the settings'; "": none. */
+static const char *
+key_path(const struct client *c)
+{
+    const char *const from[] = {
+        c->flags->auth_key_path,
+        getenv("DTAIL_AUTH_KEY_PATH"),
+        getenv("DTAIL_SSH_PRIVATE_KEYFILE_PATH"),
+        c->config->client.auth_key_path,
+    };
+
+    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        if (from[i] && *from[i]) {
+            return from[i];
+        }
+    }
+    return "";
+}
+
+/* Asks the server to remember the key for the next log-ins. The users with a
+ * password have no key. */
+static int
+add_authkey(const struct client *c, struct buf *out)
+{
+    const char *path = key_path(c), *why = "";
+    struct buf key = {0}, json = {0};
+    int rc = DT_OK;
+
+    if (c->flags->no_auth_key || c->config->client.auth_key_disable || !*path ||
+        auth_special_role(c->user) != AUTH_ROLE_USER) {
+        return DT_OK;
+    }
+    if (authkey_read(path, &key, &why)) {
+        rc = authkey_format(key.data, key.len, &json);
+        if (rc == DT_OK) {
+            rc = add_frame(out, WIRE_C_AUTHKEY, &json);
+        }
+    } else {
+        log_debug(c->diag.log, "key not registered|%s|%s", path, why);
+    }
+    buf_fini(&key);
+    buf_fini(&json);
+    return rc;
+}
+
 int
 setup_request(const struct client *c, const struct query_spec *queries,
               struct buf *out, struct error *err)
@@ -41,6 +89,9 @@ setup_request(const struct client *c, const struct query_spec *queries,
 
     if (rc == DT_OK) {
         rc = add_frame(out, WIRE_C_HELLO, &json);
+    }
+    if (rc == DT_OK) {
+        rc = add_authkey(c, out);
     }
     for (size_t i = 0; rc == DT_OK && i < c->nr_queries; i++) {
         json.len = 0;
@@ -111,15 +162,9 @@ setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
 int
 setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
 {
-    const char *const from[] = {
-        c->flags->auth_key_path,
-        getenv("DTAIL_AUTH_KEY_PATH"),
-        getenv("DTAIL_SSH_PRIVATE_KEYFILE_PATH"),
-        c->config->client.auth_key_path,
-    };
     const char *agent = getenv("SSH_AUTH_SOCK");
-    struct clientauth_args args = {
-        .key_path = "",
+    const struct clientauth_args args = {
+        .key_path = key_path(c),
         .home = c->home,
         .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
         .is_test_mode = is_test_mode(),
@@ -127,12 +172,6 @@ setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
         .agent_index = c->flags->agent_key_index,
     };
 
-    for (size_t i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
-        if (from[i] && *from[i]) {
-            args.key_path = from[i];
-            break;
-        }
-    }
     return clientauth_load(&args, auth, err);
 }
 

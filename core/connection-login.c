@@ -77,6 +77,7 @@ key_to_look_up(struct connection *c, const struct broker_msg *msg)
     if (!origin) {
         return key;
     }
+    c->lookup_registered = true;
     copy = strdup(origin);
     free(key);
     return copy;
@@ -131,6 +132,7 @@ connection_login_lookup(struct connection *c, const struct broker_msg *msg)
         return;
     }
     strcpy(c->lookup_user, msg->user);
+    c->lookup_registered = false;
     c->lookup_role = auth_special_role(msg->user);
     if (c->lookup_role == AUTH_ROLE_USER) {
         c->lookup_origin = key_to_look_up(c, msg);
@@ -158,6 +160,7 @@ allow(struct connection *c, const struct broker_msg *msg)
     free(c->job);
     c->origin = NULL;
     c->job = strndup(msg->key, msg->key_len);
+    c->is_registered = c->lookup_registered;
     c->is_allowed = c->job != NULL;
     c->role = c->lookup_role;
     strcpy(c->user, c->lookup_user);
@@ -185,9 +188,10 @@ connection_login_answered(struct connection *c)
     c->lookup_fd = -1;
     if (st == DT_OK && msg.type == BROKER_KEY_ANSWER) {
         allowed = msg.status == DT_OK && allow(c, &msg);
-        log_at(c->shared->log, allowed ? LOG_DEBUG : LOG_INFO, "%s@%s|%s %s|%s",
-               c->lookup_user, c->peer, what, allowed ? "accepted" : "refused",
-               msg.text);
+        log_at(c->shared->log, allowed ? LOG_DEBUG : LOG_INFO,
+               "%s@%s|%s%s %s|%s", c->lookup_user, c->peer,
+               c->lookup_registered ? "registered " : "", what,
+               allowed ? "accepted" : "refused", msg.text);
     } else {
         log_error(c->shared->log, "%s@%s|%s refused|the look-up died",
                   c->lookup_user, c->peer, what);
@@ -209,8 +213,9 @@ connection_login_start(struct connection *c, const struct broker_msg *msg)
         return;
     }
     c->is_authenticated = true;
-    log_info(c->shared->log, "%s@%s|logged in|%s%s%s", c->user, c->peer, c->job,
-             *c->job ? "|" : "", msg->text);
+    log_info(c->shared->log, "%s@%s|logged in|%s%s%s%s", c->user, c->peer,
+             c->job, *c->job ? "|" : "", msg->text,
+             c->is_registered ? "|registered key" : "");
     if (c->shared->is_stopping) {
         answer.status =
             error_set(&err, DT_ERR_CANCELLED, "the server is shutting down");
@@ -248,8 +253,14 @@ add_key(struct connection *c, const struct broker_msg *msg, struct error *err)
     if (!key) {
         return error_set(err, DT_ERR_INVAL, "invalid public key");
     }
+    if (strcmp(key, c->origin) == 0) {
+        return DT_OK; /* it is listed, and stays good for as long as it is */
+    }
     st = auth_cache_add(&c->shared->cache, &limits, c->user, key, c->origin,
                         time(NULL));
+    if (st == DT_OK) {
+        log_info(c->shared->log, "%s@%s|key registered", c->user, c->peer);
+    }
     return st == DT_OK ? st : error_set(err, st, "%s", dt_strerror(st));
 }
 
@@ -265,10 +276,9 @@ connection_login_add_key(struct connection *c, const struct broker_msg *msg)
     } else {
         (void)add_key(c, msg, &err);
     }
-    if (c->nr_keys_added <= MAX_ADDED_KEYS + 1) {
-        log_at(c->shared->log, err.status == DT_OK ? LOG_INFO : LOG_WARN,
-               "%s@%s|register key|%s", c->user, c->peer,
-               err.status == DT_OK ? "remembered" : err.text);
+    if (err.status != DT_OK && c->nr_keys_added <= MAX_ADDED_KEYS + 1) {
+        log_info(c->shared->log, "%s@%s|key not registered|%s", c->user,
+                 c->peer, err.text);
     }
     answer.status = err.status;
     snprintf(answer.text, sizeof(answer.text), "%.400s", err.text);

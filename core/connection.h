@@ -53,12 +53,14 @@ struct connection {
     int lookup_fd;
     enum auth_role lookup_role;
     char lookup_user[BROKER_MAX_USER + 1];
-    char *lookup_origin; /* the key that is looked for in authorized_keys,
-                            base64; for other roles the password */
-    size_t lookup_len;   /* its bytes */
+    char *lookup_origin;    /* the key that is looked for in authorized_keys,
+                               base64; for other roles the password */
+    size_t lookup_len;      /* its bytes */
+    bool lookup_registered; /* it is behind a registered key */
 
     /* whom a look-up has allowed last */
     bool is_allowed;
+    bool is_registered; /* by a key that a session registered */
     enum auth_role role;
     char user[BROKER_MAX_USER + 1];
     char *origin; /* role USER: the listed key that allowed it */

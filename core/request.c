@@ -411,3 +411,32 @@ cancel_format(uint32_t id, bool finish, struct buf *out)
     }
     return jsonval_format(o, failed, out);
 }
+
+int
+authkey_parse(const void *json, size_t len, char **key, struct error *err)
+{
+    json_t *o;
+    int rc = jsonval_parse(json, len, &o, err);
+
+    *key = NULL;
+    if (rc == DT_OK) {
+        rc = jsonval_bytes(o, "key", REQUEST_MAX_VALUE, key, NULL, err);
+        json_decref(o);
+    }
+    if (rc == DT_OK && !*key && !(*key = strdup(""))) {
+        rc = error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    if (rc != DT_OK) {
+        error_prefix(err, "AUTHKEY");
+    }
+    return rc;
+}
+
+int
+authkey_format(const char *key, size_t len, struct buf *out)
+{
+    json_t *o = json_object();
+
+    return jsonval_format(
+        o, jsonval_put(o, "key", jsonval_from_bytes(key, len)), out);
+}

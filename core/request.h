@@ -122,4 +122,9 @@ int cancel_parse(const void *json, size_t len, uint32_t *id, bool *finish,
                  struct error *err);
 int cancel_format(uint32_t id, bool finish, struct buf *out);
 
+/* AUTHKEY: {"key": base64 of a public key}. `key` is a new string, "" when the
+ * member is missing or empty. */
+int authkey_parse(const void *json, size_t len, char **key, struct error *err);
+int authkey_format(const char *key, size_t len, struct buf *out);
+
 #endif

@@ -25,6 +25,10 @@
 #define KEY \
     "AAAAC3NzaC1lZDI1NTE5AAAAIKMnixVTeULgqCC76jpKJGLaq9e26OanTQRJTOrvCX8P"
 
+/* another */
+#define KEY2 \
+    "AAAAC3NzaC1lZDI1NTE5AAAAIMb0F+TqsuuvqQzsXsVVO/zVeunbFye1ITH+5hqA37ms"
+
 struct fixture {
     struct config *config;
     struct connection_shared shared;
@@ -336,22 +340,92 @@ test_crash_is_named(void **state)
     assert_int_equal(msg.status, 70);
 }
 
+/* Asks for a key to be remembered; the answer's status. */
+static int
+add_key(struct fixture *f, const char *key)
+{
+    struct broker_msg msg = lookup("mallory", key);
+    int fd;
+
+    msg.type = BROKER_ADD_KEY;
+    ask(f->worker, f->c, f->c->worker_fd, &msg);
+    assert_int_equal(broker_recv(f->worker, &msg, &fd), DT_OK);
+    assert_int_equal(msg.type, BROKER_KEY_ADDED);
+    assert_true((msg.status == DT_OK) == (msg.text[0] == '\0'));
+    return msg.status;
+}
+
 static void
 test_worker_registers_a_key(void **state)
 {
     struct fixture *f = *state;
     const struct auth_cache_limits limits = {100, 5};
-    struct broker_msg msg = lookup("mallory", KEY);
 
     log_in(f);
-    msg.type = BROKER_ADD_KEY;
-    ask(f->worker, f->c, f->c->worker_fd, &msg);
+    assert_int_equal(add_key(f, KEY2), DT_OK);
     /* for the session's user, whatever name the message carries */
-    assert_non_null(
-        auth_cache_find(&f->shared.cache, &limits, "alice", KEY, time(NULL)));
-    assert_null(
-        auth_cache_find(&f->shared.cache, &limits, "mallory", KEY, time(NULL)));
+    assert_string_equal(
+        auth_cache_find(&f->shared.cache, &limits, "alice", KEY2, time(NULL)),
+        KEY);
+    assert_null(auth_cache_find(&f->shared.cache, &limits, "mallory", KEY2,
+                                time(NULL)));
     assert_int_equal(f->shared.cache.nr, 1);
+    /* one that is listed needs no place */
+    assert_int_equal(add_key(f, KEY), DT_OK);
+    assert_int_equal(f->shared.cache.nr, 1);
+    assert_int_equal(add_key(f, "AAAA"), DT_ERR_INVAL);
+    assert_int_equal(add_key(f, ""), DT_ERR_INVAL);
+}
+
+static void
+test_worker_registers_too_many(void **state)
+{
+    struct fixture *f = *state;
+
+    log_in(f);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(add_key(f, KEY2), DT_OK);
+    }
+    assert_int_equal(add_key(f, KEY2), DT_ERR_LIMIT);
+    assert_int_equal(f->shared.cache.nr, 1);
+}
+
+static void
+test_special_users_register_nothing(void **state)
+{
+    struct fixture *f = *state;
+
+    log_in(f);
+    for (int role = AUTH_ROLE_HEALTH; role <= AUTH_ROLE_CONTINUOUS; role++) {
+        f->c->role = (enum auth_role)role;
+        assert_int_equal(add_key(f, KEY2), DT_ERR_ACCES);
+    }
+    f->c->role = AUTH_ROLE_USER;
+    f->config->server.auth_key_enabled = false;
+    assert_int_equal(add_key(f, KEY2), DT_ERR_ACCES);
+    assert_int_equal(f->shared.cache.nr, 0);
+}
+
+/* Keys of users with a password, and passwords of the others, are refused
+ * without a look-up. */
+static void
+test_wrong_method(void **state)
+{
+    struct fixture *f = *state;
+    struct broker_msg msg = lookup("DTAIL-HEALTH", KEY);
+    int fd;
+
+    ask(f->session, f->c, f->c->session_fd, &msg);
+    assert_int_equal(broker_recv(f->session, &msg, &fd), DT_OK);
+    assert_int_equal(msg.status, DT_ERR_ACCES);
+    msg = lookup("alice", "secret");
+    msg.type = BROKER_LOOKUP_PASSWORD;
+    ask(f->session, f->c, f->c->session_fd, &msg);
+    assert_int_equal(broker_recv(f->session, &msg, &fd), DT_OK);
+    assert_int_equal(msg.status, DT_ERR_ACCES);
+    assert_int_equal(f->c->lookup_pid, 0);
+    assert_false(f->c->is_allowed);
+    assert_false(f->c->is_killed);
 }
 
 static void
@@ -394,6 +468,9 @@ main(void)
         WITH_FIXTURE(test_worker_gives_what_it_has_not),
         WITH_FIXTURE(test_crash_is_named),
         WITH_FIXTURE(test_worker_registers_a_key),
+        WITH_FIXTURE(test_worker_registers_too_many),
+        WITH_FIXTURE(test_special_users_register_nothing),
+        WITH_FIXTURE(test_wrong_method),
         WITH_FIXTURE(test_worker_outlives_its_session),
     };
 

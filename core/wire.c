@@ -165,6 +165,7 @@ wire_type_name(uint8_t type)
     case WIRE_C_CANCEL:
         return "CANCEL";
     case WIRE_C_AUTHKEY:
+    case WIRE_S_AUTHKEY:
         return "AUTHKEY";
     case WIRE_C_BYE:
         return "BYE";

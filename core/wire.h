@@ -39,7 +39,8 @@ enum wire_type {
     WIRE_S_NOTE = 68,     /* u32 query (0: the session); text */
     WIRE_S_PROGRESS = 69, /* u32 query; u64 bytes done, u64 bytes known */
     WIRE_S_END = 70,      /* u32 query; JSON: status, message, counters */
-    WIRE_S_TEXT = 71      /* u32 query; text for the user's stdout */
+    WIRE_S_TEXT = 71,     /* u32 query; text for the user's stdout */
+    WIRE_S_AUTHKEY = 72   /* text: "AUTHKEY OK" or "AUTHKEY ERR reason" */
 };
 
 /* One frame. In memory the payload is `data`, borrowed from whoever made it.

@@ -12,6 +12,7 @@
 #include "config.h"
 #include "permission.h"
 #include "query.h"
+#include "worker-auth.h"
 #include "worker-slots.h"
 
 #include <errno.h>
@@ -34,6 +35,7 @@ struct worker {
     const struct worker_args *a;
     struct query_env env;
     struct worker_slots *slots;
+    struct worker_auth auth;
     struct permission *permission;
     struct job *jobs;
     size_t nr_jobs;
@@ -248,11 +250,11 @@ on_frame(struct worker *w, const struct wire_frame *f, struct error *err)
     case WIRE_C_BYE:
         w->is_last = true;
         break;
-    case WIRE_C_UPDATE:
     case WIRE_C_AUTHKEY:
-        tell_session(w, f->type == WIRE_C_UPDATE
-                            ? "UPDATE requests are not supported here"
-                            : "AUTHKEY requests are not supported here");
+        rc = worker_auth_request(&w->auth, f->data, f->len, err);
+        break;
+    case WIRE_C_UPDATE:
+        tell_session(w, "UPDATE requests are not supported here");
         break;
     default:
         break; /* unknown types are skipped */
@@ -366,9 +368,12 @@ read_broker(struct worker *w, int *broker_fd)
         worker_slots_granted(w->slots, msg->id, (msg->flags & 1) != 0);
     } else if (rc == DT_OK && msg->type == BROKER_DRAIN) {
         begin_drain(w, msg->value);
+    } else if (rc == DT_OK && msg->type == BROKER_KEY_ADDED) {
+        worker_auth_answered(&w->auth, msg);
     } else if (rc != DT_OK && rc != DT_AGAIN) {
         *broker_fd = -1; /* the listener is gone: finish what was begun */
         worker_slots_broken(w->slots);
+        w->auth.nr_pending = 0;
         begin_drain(w, w->a->config->server.shutdown_grace_ms);
     }
     free(msg);
@@ -412,7 +417,8 @@ check_end(struct worker *w)
     if (w->nr_jobs == 0 && w->is_gone) {
         return 1;
     }
-    if (w->nr_jobs == 0 && w->is_last && outq_is_idle(w->env.out)) {
+    if (w->nr_jobs == 0 && w->auth.nr_pending == 0 && w->is_last &&
+        outq_is_idle(w->env.out)) {
         return 1;
     }
     return w->leave_at_ms && clock_now_ms() >= w->leave_at_ms ? -1 : 0;
@@ -522,6 +528,7 @@ worker_init(struct worker *w, const struct worker_args *args)
         .log_ctx = w,
     };
     w->env.out = outq_new_fd(args->session_fd, w->wake_fd);
+    w->auth = (struct worker_auth){args->broker_fd, w->env.out, 0};
     if (w->wake_fd < 0 || !w->slots || !w->env.out) {
         return DT_ERR_NOMEM;
     }

@@ -6,7 +6,8 @@ requires ssh-keygen
 echo text > f
 chmod 644 f
 start_server
-args=(--servers "127.0.0.1:$PORT" --user "$TEST_USER" --plain --trustAllHosts)
+args=(--servers "127.0.0.1:$PORT" --user "$TEST_USER" --plain --trustAllHosts
+    --no-auth-key)
 
 dcat()
 {

@@ -5,6 +5,7 @@
 #include "children.h"
 #include "auth.h"
 #include "cleanup.h"
+#include "memlimit.h"
 #include "sandbox.h"
 #include "session.h"
 #include "worker.h"
@@ -18,6 +19,10 @@
 #define NAME_SESSION "dserver session"
 #define NAME_WORKER "dserver worker"
 #define NAME_LOOKUP "dserver lookup"
+
+/* Bytes that a session process may take beside what it inherits. A few MB do
+ * for all it should ever hold; this is for what one should not think of. */
+#define SESSION_MEMORY (32u << 20)
 
 static int
 make_pair(int type, int pair[2], struct error *err)
@@ -53,6 +58,9 @@ run_session(struct connection *c, int fd, int broker_fd)
     }
     if (sh->as_root) {
         st = sandbox_become(sh->session_uid, sh->session_gid, NULL, &err);
+    }
+    if (st == DT_OK) {
+        st = memlimit_set(SESSION_MEMORY, &err);
     }
     if (st == DT_OK) {
         st = sandbox_harden(&err);

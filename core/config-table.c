@@ -6,6 +6,8 @@
  */
 #include "config-table.h"
 
+#include "auth-address.h"
+#include "penalty.h"
 #include "permission.h"
 
 #include <stddef.h>
@@ -88,6 +90,19 @@ check_rule(const char *text, struct error *err)
     return rc;
 }
 
+static int
+check_net(const char *text, struct error *err)
+{
+    if (strcmp(text, PENALTY_LOOPBACK) != 0 &&
+        auth_address_in_net(text, "0.0.0.0") < 0) {
+        return error_set(err, DT_ERR_INVAL,
+                         "\"%.100s\" is neither an address nor address/bits "
+                         "nor " PENALTY_LOOPBACK,
+                         text);
+    }
+    return DT_OK;
+}
+
 static const char *const logger_words[] = {"none", "stdout", "stderr",
                                            "file", "fout",   NULL};
 static const char *const level_words[] = {
@@ -125,7 +140,22 @@ const struct config_row config_rows[] = {
     ROW("Server.SSHBindAddress", CONFIG_STRING, server.ssh_bind_address,
         "Address to listen on.", .default_text = "0.0.0.0", NOT_EMPTY),
     ROW("Server.MaxConnections", CONFIG_INT, server.max_connections,
-        "Connections at the same time.", RANGE(1, 100000, 10)),
+        "Users that are logged in at the same time.", RANGE(1, 100000, 10)),
+    ROW("Server.MaxStartups", CONFIG_INT, server.max_startups,
+        "Connections at the same time that have not logged in yet.",
+        RANGE(1, 100000, 500)),
+    ROW("Server.FailurePenaltyMs", CONFIG_INT, server.failure_penalty_ms,
+        "How long a failed log-in counts against its source, in "
+        "milliseconds; 0: not at all.",
+        RANGE(0, 3600000, 5000)),
+    ROW("Server.FailurePenaltyMaxMs", CONFIG_INT, server.failure_penalty_max_ms,
+        "How long a source is refused at most, in milliseconds.",
+        RANGE(1, DAY_MS, 600000)),
+    ROW("Server.FailurePenaltyExempt", CONFIG_STRINGS,
+        server.failure_penalty_exempt,
+        "Addresses and address/bits whose failed log-ins do not count.",
+        .default_text = PENALTY_LOOPBACK, .min = 0, .max = 1000,
+        .check = check_net),
     ROW("Server.MaxConcurrentCats", CONFIG_INT, server.max_concurrent_cats,
         "Whole files read at the same time.", RANGE(1, 10000, 2)),
     ROW("Server.MaxConcurrentTails", CONFIG_INT, server.max_concurrent_tails,

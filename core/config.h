@@ -62,6 +62,10 @@ struct config_common {
 struct config_server {
     char *ssh_bind_address;
     int max_connections;
+    int max_startups;           /* ours: connections that are not logged in */
+    int failure_penalty_ms;     /* ours: what a failed log-in costs; 0: none */
+    int failure_penalty_max_ms; /* ours */
+    struct strv failure_penalty_exempt; /* ours: addresses, address/bits */
     int max_concurrent_cats;
     int max_concurrent_tails;
     int max_line_length;

@@ -14,6 +14,8 @@
 #define MAX_LOOKUPS 20
 /* A client registers one key a session; this is for one that goes on. */
 #define MAX_ADDED_KEYS 10
+/* Health checks at the same time, beside MaxConnections. */
+#define MAX_HEALTH 10
 
 static void
 answer_lookup(struct connection *c, bool allowed)
@@ -21,6 +23,7 @@ answer_lookup(struct connection *c, bool allowed)
     struct broker_msg msg = {.type = BROKER_KEY_ANSWER,
                              .status = allowed ? DT_OK : DT_ERR_ACCES};
 
+    c->nr_refused += !allowed;
     if (c->session_fd >= 0 && broker_send(c->session_fd, &msg, -1) != DT_OK) {
         connection_kill_session(c);
     }
@@ -200,6 +203,28 @@ connection_login_answered(struct connection *c)
     answer_lookup(c, allowed);
 }
 
+/* Health checks have places of their own, so that a server that is full is not
+ * taken for one that is down. */
+static int
+take_place(struct connection *c, struct error *err)
+{
+    struct connection_shared *sh = c->shared;
+    bool is_health = c->role == AUTH_ROLE_HEALTH;
+    size_t *nr = is_health ? &sh->nr_health : &sh->nr_users;
+    int max = is_health ? MAX_HEALTH : sh->config->server.max_connections;
+
+    if (*nr >= (size_t)max) {
+        return error_set(err, DT_ERR_LIMIT,
+                         is_health
+                             ? "too many health checks at once (%d)"
+                             : "too many connections (MaxConnections is %d)",
+                         max);
+    }
+    ++*nr;
+    c->place = nr;
+    return DT_OK;
+}
+
 void
 connection_login_start(struct connection *c, const struct broker_msg *msg)
 {
@@ -219,14 +244,13 @@ connection_login_start(struct connection *c, const struct broker_msg *msg)
     if (c->shared->is_stopping) {
         answer.status =
             error_set(&err, DT_ERR_CANCELLED, "the server is shutting down");
-    } else {
+    } else if ((answer.status = take_place(c, &err)) == DT_OK) {
         answer.status = children_start_worker(c, &fd, &err);
     }
     if (answer.status != DT_OK) {
         log_error(c->shared->log, "%s@%s|no worker|%s", c->user, c->peer,
                   err.text);
-        snprintf(answer.text, sizeof(answer.text), "dserver: no worker: %.400s",
-                 err.text);
+        snprintf(answer.text, sizeof(answer.text), "dserver: %.400s", err.text);
     }
     if (broker_send(c->session_fd, &answer, fd) != DT_OK) {
         connection_kill_session(c);
@@ -292,4 +316,7 @@ connection_login_fini(struct connection *c)
     forget_lookup(c);
     free(c->origin);
     free(c->job);
+    if (c->place) {
+        --*c->place;
+    }
 }

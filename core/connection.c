@@ -58,27 +58,34 @@ connection_is_over(const struct connection *c)
     return c->session_pid == 0 && c->worker_pid == 0 && c->lookup_pid == 0;
 }
 
-/* "address" and "address:port" of the peer; an IPv4 address that came in
- * through an IPv6 socket is shown, and judged, as what it is. */
+void
+connection_address(const struct sockaddr_storage *from,
+                   char address[INET6_ADDRSTRLEN])
+{
+    const struct sockaddr_in6 *six = (const void *)from;
+    const struct sockaddr_in *four = (const void *)from;
+
+    if (from->ss_family != AF_INET6) {
+        inet_ntop(AF_INET, &four->sin_addr, address, INET6_ADDRSTRLEN);
+    } else if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, address,
+                  INET6_ADDRSTRLEN);
+    } else {
+        inet_ntop(AF_INET6, &six->sin6_addr, address, INET6_ADDRSTRLEN);
+    }
+}
+
 static void
 name_peer(struct connection *c, const struct sockaddr_storage *from)
 {
     const struct sockaddr_in6 *six = (const void *)from;
     const struct sockaddr_in *four = (const void *)from;
-    bool is_six = from->ss_family == AF_INET6;
-    in_port_t port = ntohs(is_six ? six->sin6_port : four->sin_port);
+    unsigned port =
+        ntohs(from->ss_family == AF_INET6 ? six->sin6_port : four->sin_port);
 
-    if (is_six && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-        inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, c->address,
-                  sizeof(c->address));
-        is_six = false;
-    } else if (is_six) {
-        inet_ntop(AF_INET6, &six->sin6_addr, c->address, sizeof(c->address));
-    } else {
-        inet_ntop(AF_INET, &four->sin_addr, c->address, sizeof(c->address));
-    }
-    snprintf(c->peer, sizeof(c->peer), is_six ? "[%s]:%u" : "%s:%u", c->address,
-             port);
+    connection_address(from, c->address);
+    snprintf(c->peer, sizeof(c->peer),
+             strchr(c->address, ':') ? "[%s]:%u" : "%s:%u", c->address, port);
 }
 
 int
@@ -116,6 +123,7 @@ void
 connection_violation(struct connection *c, const char *what)
 {
     log_error(c->shared->log, "%s|session killed|%s", c->peer, what);
+    c->is_abuse = true;
     connection_kill_session(c);
 }
 
@@ -327,6 +335,43 @@ on_worker_end(struct connection *c, int status)
     }
 }
 
+struct penalty_limits
+connection_penalty_limits(const struct config *config)
+{
+    const struct config_server *s = &config->server;
+
+    return (struct penalty_limits){s->failure_penalty_ms,
+                                   s->failure_penalty_max_ms,
+                                   &s->failure_penalty_exempt};
+}
+
+/* A session that ends without a log-in costs its peer something. */
+static void
+add_penalty(struct connection *c, int64_t now)
+{
+    const struct penalty_limits limits =
+        connection_penalty_limits(c->shared->config);
+    int64_t grace = c->shared->config->server.login_grace_ms, ms;
+    enum penalty_kind kind = PENALTY_NO_LOGIN;
+
+    if (c->is_abuse) {
+        kind = PENALTY_ABUSE;
+    } else if (c->is_authenticated || c->shared->is_stopping) {
+        return;
+    } else if (c->is_late || now - c->began_ms >= grace) {
+        kind = PENALTY_TOO_SLOW;
+    } else if (c->nr_refused > 0) {
+        kind = PENALTY_FAILURE;
+    }
+    ms = penalty_add(&c->shared->penalty, &limits, c->address, kind, now);
+    if (ms > 0) {
+        log_warn(c->shared->log,
+                 "%s|too many failed log-ins|connections from there are "
+                 "refused for %lld s",
+                 c->address, (long long)(ms + 999) / 1000);
+    }
+}
+
 static void
 on_session_end(struct connection *c, int status)
 {
@@ -337,6 +382,7 @@ on_session_end(struct connection *c, int status)
     c->session_pid = 0; /* its number may soon be another's */
     read_messages(c, &c->session_fd, on_session_message);
     close_fd(&c->session_fd);
+    add_penalty(c, now);
     if (c->lookup_pid) {
         kill(c->lookup_pid, SIGKILL);
     }
@@ -393,7 +439,10 @@ void
 connection_check_time(struct connection *c, int64_t now_ms)
 {
     if (now_ms >= login_end_ms(c)) {
-        connection_violation(c, "no log-in in time");
+        log_error(c->shared->log, "%s|session killed|no log-in in time",
+                  c->peer);
+        c->is_late = true;
+        connection_kill_session(c);
     }
     if (now_ms >= c->worker_kill_ms) {
         c->worker_kill_ms = CLOCK_NEVER;

@@ -15,6 +15,7 @@
 #include "broker.h"
 #include "config.h"
 #include "log.h"
+#include "penalty.h"
 #include "plugin.h"
 #include "slots.h"
 
@@ -31,6 +32,9 @@ struct connection_shared {
     char *host; /* short host name */
     struct slots_table slots;
     struct auth_cache cache;
+    struct penalty penalty;
+    size_t nr_users;   /* logged in, counted by MaxConnections … */
+    size_t nr_health;  /* … and health checks, which are not */
     pid_t self;        /* the listener */
     bool as_root;      /* it runs as root: children take other identities */
     uid_t session_uid; /* of session processes then */
@@ -46,8 +50,10 @@ struct connection {
 
     pid_t session_pid; /* 0: gone */
     int session_fd;    /* -1: closed */
-    int nr_lookups, nr_log_lines;
+    int nr_lookups, nr_refused, nr_log_lines;
     bool is_killed; /* the session; its end is on the way */
+    bool is_abuse;  /* … since it broke the rules */
+    bool is_late;   /* … since it did not log in in time */
 
     pid_t lookup_pid; /* of the look-up under way; 0: none */
     int lookup_fd;
@@ -66,6 +72,7 @@ struct connection {
     char *origin; /* role USER: the listed key that allowed it */
     char *job;    /* the jobs' roles: the name of the job; else "" */
     bool is_authenticated;
+    size_t *place; /* where it is counted, in `shared`; NULL: nowhere */
     int nr_keys_added;
 
     pid_t worker_pid; /* 0: none, or gone */
@@ -81,6 +88,12 @@ struct connection {
 int connection_new(struct connection_shared *shared, int fd,
                    const struct sockaddr_storage *from, struct connection **out,
                    struct error *err);
+/* The numeric address of a peer; one of IPv4 that came in through an IPv6
+ * socket is shown, and judged, as what it is. */
+void connection_address(const struct sockaddr_storage *from,
+                        char address[INET6_ADDRSTRLEN]);
+/* What failed log-ins cost. */
+struct penalty_limits connection_penalty_limits(const struct config *config);
 /* All its processes are gone. */
 bool connection_is_over(const struct connection *c);
 void connection_free(struct connection *c);

@@ -3,6 +3,7 @@
  * The listener's loop: connections, signals, children, deadlines.
  */
 #include "listener.h"
+#include "admission.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "connection.h"
@@ -38,7 +39,9 @@ struct listener {
     int signal_fd;
     int spare_fd; /* given up to accept, and refuse, when none is left */
     int64_t accept_after_ms;
-    int64_t stop_ms;         /* --shutdownAfter; CLOCK_NEVER */
+    int64_t admit_ms; /* when one that has not logged in may be dropped for
+                         another; CLOCK_NEVER: there is room */
+    int64_t stop_ms;  /* --shutdownAfter; CLOCK_NEVER */
     int64_t kill_workers_ms; /* once stopping */
     int64_t kill_sessions_ms;
 };
@@ -165,12 +168,14 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
                            .signal_fd = -1,
                            .spare_fd = -1,
                            .stop_ms = CLOCK_NEVER,
+                           .admit_ms = CLOCK_NEVER,
                            .kill_workers_ms = CLOCK_NEVER,
                            .kill_sessions_ms = CLOCK_NEVER};
     l->shared.log = args->log;
     l->shared.self = getpid();
     slots_init(&l->shared.slots);
     auth_cache_init(&l->shared.cache);
+    penalty_init(&l->shared.penalty);
     use_settings(l);
     raise_fd_limit(args->log);
     l->shared.host = short_host_name();
@@ -236,16 +241,60 @@ close_all(struct listener *l)
 
 /* ---- connections ---- */
 
+static bool
+is_full(const struct listener *l)
+{
+    return admission_count(l->conns, l->nr) >=
+           (size_t)l->shared.config->server.max_startups;
+}
+
+/* Room for one more, or one that may be dropped. Else admit_ms says when. */
+static bool
+may_accept(struct listener *l, int64_t now_ms)
+{
+    l->admit_ms = CLOCK_NEVER;
+    return !is_full(l) ||
+           admission_victim(l->conns, l->nr, "", now_ms, &l->admit_ms) != NULL;
+}
+
+/* Drops one that has not logged in when there are too many of them. */
+static void
+make_place(struct listener *l, const char *address)
+{
+    int64_t retry_ms;
+    struct connection *c = is_full(l)
+                               ? admission_victim(l->conns, l->nr, address,
+                                                  clock_now_ms(), &retry_ms)
+                               : NULL;
+
+    if (c) {
+        log_info(l->args->log,
+                 "%s|dropped before the log-in|MaxStartups (%d) reached",
+                 c->peer, l->shared.config->server.max_startups);
+        connection_kill_session(c);
+    }
+}
+
 static void
 add_connection(struct listener *l, int fd, const struct sockaddr_storage *from)
 {
+    const struct penalty_limits limits =
+        connection_penalty_limits(l->shared.config);
+    char address[INET6_ADDRSTRLEN];
     struct error err = ERROR_INIT;
-    int limit = l->shared.config->server.max_connections;
     struct connection *c;
 
-    if (l->nr >= (size_t)(limit > 0 ? limit : 0) || !make_room(l)) {
-        log_error(l->args->log,
-                  "connection refused|MaxConnections (%d) reached", limit);
+    connection_address(from, address);
+    if (penalty_is_blocked(&l->shared.penalty, &limits, address,
+                           clock_now_ms())) {
+        log_debug(l->args->log, "connection refused|%s|failed log-ins",
+                  address);
+        close(fd);
+        return;
+    }
+    make_place(l, address);
+    if (!make_room(l)) {
+        log_error(l->args->log, "connection refused|out of memory");
         close(fd);
         return;
     }
@@ -354,7 +403,7 @@ stop(struct listener *l, const char *why)
     }
     log_info(l->args->log, "stopping|%s|%zu connections", why, l->nr);
     l->shared.is_stopping = true;
-    l->stop_ms = CLOCK_NEVER;
+    l->stop_ms = l->admit_ms = CLOCK_NEVER;
     close(l->listen_fd);
     l->listen_fd = -1;
     l->kill_workers_ms = now + grace + STOP_EXTRA_MS;
@@ -415,6 +464,7 @@ next_deadline(const struct listener *l)
     int64_t next = clock_earlier(l->kill_workers_ms, l->kill_sessions_ms);
 
     next = clock_earlier(next, l->stop_ms);
+    next = clock_earlier(next, l->admit_ms);
     if (l->accept_after_ms > clock_now_ms()) {
         next = clock_earlier(next, l->accept_after_ms);
     }
@@ -431,7 +481,9 @@ turn(struct listener *l, struct error *err)
 {
     size_t nr_conns = l->nr, n = 2;
     struct pollfd *p = l->polls;
-    bool accepts = l->listen_fd >= 0 && clock_now_ms() >= l->accept_after_ms;
+    int64_t now = clock_now_ms();
+    bool accepts =
+        l->listen_fd >= 0 && now >= l->accept_after_ms && may_accept(l, now);
 
     p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
     p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};

@@ -192,3 +192,9 @@ login_methods(const char *user)
     return auth_special_role(user) == AUTH_ROLE_USER ? SSH_AUTH_METHOD_PUBLICKEY
                                                      : SSH_AUTH_METHOD_PASSWORD;
 }
+
+void
+login_none(struct login *l)
+{
+    l->nr_refused += ++l->nr_none > LOGIN_MAX_NONE;
+}

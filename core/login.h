@@ -14,6 +14,8 @@
 
 /* Keys that may be refused before the connection is ended. */
 #define LOGIN_MAX_REFUSED 6
+/* Questions for the methods before they are counted like refused keys. */
+#define LOGIN_MAX_NONE 10
 
 struct login {
     ssh_session ssh;
@@ -27,6 +29,7 @@ struct login {
     bool is_done;                   /* authenticated, the worker is asked for */
     bool is_lost;                   /* the listener is gone */
     int nr_refused;
+    int nr_none;
 };
 
 /* For libssh's callback: a public key, as a question (SSH_PUBLICKEY_STATE_NONE)
@@ -36,6 +39,8 @@ int login_pubkey(struct login *l, const char *user, ssh_key key, char state);
 /* For libssh's callback: a password, which only the health check and jobs
  * have. Returns SSH_AUTH_…. */
 int login_password(struct login *l, const char *user, const char *password);
+/* The method "none" was asked for, which tells what there is. */
+void login_none(struct login *l);
 /* The methods that a user may try, for ssh_set_auth_methods. */
 int login_methods(const char *user);
 

@@ -91,9 +91,11 @@ say(struct session *s, int exit_status, const char *text)
 static int
 on_none(ssh_session ssh, const char *user, void *userdata)
 {
-    (void)userdata;
+    struct session *s = userdata;
+
     ssh_set_auth_methods(ssh, login_methods(user));
-    return SSH_AUTH_DENIED; /* not counted: it asks for the methods */
+    login_none(&s->login);
+    return SSH_AUTH_DENIED;
 }
 
 static int
@@ -220,7 +222,10 @@ on_message(void *ctx, const struct broker_msg *msg, int fd)
             fd = -1;
             if (msg->status != DT_OK) {
                 s->worker_ended = true;
-                say(s, SESSION_EXIT_CRASHED, msg->text);
+                say(s,
+                    msg->status == DT_ERR_LIMIT ? SESSION_EXIT_FULL
+                                                : SESSION_EXIT_CRASHED,
+                    msg->text);
             }
         }
         break;

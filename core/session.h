@@ -17,6 +17,7 @@
 #define SESSION_EXIT_NO_LEGACY 69 /* EX_UNAVAILABLE */
 #define SESSION_EXIT_CRASHED 70   /* EX_SOFTWARE: the worker died */
 #define SESSION_EXIT_SHUTDOWN 75  /* EX_TEMPFAIL: the server stops */
+#define SESSION_EXIT_FULL 75      /* EX_TEMPFAIL: MaxConnections */
 
 struct session_args {
     const struct config *config;

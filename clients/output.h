@@ -14,7 +14,7 @@
 
 #define OUTPUT_BUFFER (256u * 1024u) /* bytes */
 #define OUTPUT_SLACK 64u             /* writable behind reserved room */
-#define OUTPUT_DIRECT (32u * 1024u)  /* larger pieces are not copied */
+#define OUTPUT_DIRECT (64u * 1024u)  /* larger pieces are not copied */
 
 struct cancel;
 struct output;

@@ -15,6 +15,7 @@
 
 #define WIDE 32u       /* bytes of one copy */
 #define MAX_DIGITS 20u /* of a 64-bit number */
+#define NEAR 1000u     /* numbers that are raised and not set */
 
 struct printer {
     struct output *out;
@@ -124,6 +125,24 @@ set_number(struct printer_source *s, uint64_t number)
         s->len = s->digits_at + nr + s->source_len;
     }
     memcpy(start, digits + at, nr);
+}
+
+/* A number not much above the present one: its digits are added in place. */
+static inline void
+raise_number(struct printer_source *s, uint64_t number)
+{
+    char *digit = s->head + s->digits_at + s->nr_digits - 1;
+    uint64_t more = number - s->number;
+
+    for (size_t left = s->nr_digits; left && more; left--, digit--) {
+        more += (uint64_t)(*digit - '0');
+        *digit = (char)('0' + more % 10);
+        more /= 10;
+    }
+    if (more) { /* one digit more */
+        set_number(s, number);
+    }
+    s->number = number;
 }
 
 static inline void
@@ -241,7 +260,11 @@ printer_lines(struct printer *p, struct printer_source *s, const char *data,
               size_t len, uint64_t first_line, const struct cancel *cancel)
 {
     if (first_line != PRINTER_CONTINUE && first_line != s->number) {
-        set_number(s, first_line);
+        if (first_line > s->number && first_line - s->number < NEAR) {
+            raise_number(s, first_line);
+        } else {
+            set_number(s, first_line);
+        }
     }
     if (len == 0) {
         return DT_OK;

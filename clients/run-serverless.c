@@ -41,8 +41,10 @@ static int
 on_frame(void *ctx, const struct wire_frame *f, const struct cancel *cancel)
 {
     struct serverless *s = ctx;
-    struct error err = ERROR_INIT;
+    struct error err; /* not cleared as a whole: there are many frames */
 
+    err.status = DT_OK;
+    err.text[0] = '\0';
     switch (reduce_frame(s->reduce, 0, f, false, cancel, &err)) {
     case REDUCE_OK:
         return DT_OK;

@@ -107,6 +107,32 @@ test_headed(void **state)
                "REMOTE|web2|100|100000|a.log|bigger\r\n");
 }
 
+/* Numbers with gaps of all sizes, up and down, over every count of digits. */
+static void
+test_numbers(void **state)
+{
+    static const uint64_t gaps[] = {1, 2, 9, 10, 11, 89, 900, 998, 999, 1000};
+    struct buf want = {0};
+    uint64_t number = 1;
+    struct trial t;
+
+    (void)state;
+    trial_begin(&t, (struct printer_args){0}, "f");
+    for (unsigned i = 0; i < 4000; i++) {
+        put(&t, 0, "x\n", number);
+        assert_int_equal(buf_printf(&want, "REMOTE|web1|100|%llu|f|x\n",
+                                    (unsigned long long)number),
+                         DT_OK);
+        number += gaps[i * 7 % 10] + (i % 50 == 49 ? number : 0);
+        if (i % 101 == 100) {
+            number = number % 1000 + 1;
+        }
+    }
+    assert_int_equal(buf_append(&want, "", 1), DT_OK);
+    expect(&t, want.data);
+    buf_fini(&want);
+}
+
 static void
 test_names_are_escaped(void **state)
 {
@@ -353,6 +379,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headed),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_names_are_escaped),
         cmocka_unit_test(test_plain_is_verbatim),
         cmocka_unit_test(test_plain_line_end),

@@ -137,10 +137,17 @@ load32(const char *p)
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
+AVX2 static uint32_t
+equal32(const char *p, __m256i want)
+{
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load32(p), want));
+}
+
 AVX2 static size_t
 count_avx2(const char *p, size_t len, char byte)
 {
     const __m256i want = _mm256_set1_epi8(byte);
+    const size_t whole = len;
     size_t nr = 0;
 
     while (len >= 128) {
@@ -162,11 +169,14 @@ count_avx2(const char *p, size_t len, char byte)
               sum_bytes(_mm256_extracti128_si256(acc, 1));
     }
     for (; len >= 32; p += 32, len -= 32) {
-        __m256i eq = _mm256_cmpeq_epi8(load32(p), want);
-
-        nr += (size_t)__builtin_popcount((unsigned)_mm256_movemask_epi8(eq));
+        nr += (size_t)__builtin_popcount(equal32(p, want));
     }
-    return nr + count_plain(p, len, byte);
+    if (len == 0 || len == whole) {
+        return nr + count_plain(p, len, byte);
+    }
+    /* the rest, with bytes in front of it that were counted */
+    return nr + (size_t)__builtin_popcount(equal32(p + len - 32, want) >>
+                                           (32 - len));
 }
 
 AVX2 static bool

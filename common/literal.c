@@ -12,6 +12,7 @@
 #endif
 
 #define INLINE inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 /* Places of the needle that are tried as pairs. */
 #define NR_PLACES 6u
@@ -117,8 +118,19 @@ literal_choose(const struct literal *l, const char *data, size_t len,
 /* ---- finding ---- */
 
 static INLINE bool
+same4(const void *a, const void *b)
+{
+    return memcmp(a, b, 4) == 0; /* one comparison, no call */
+}
+
+static INLINE bool
 is_here(const struct literal *l, const char *p, bool fold)
 {
+    if (!fold && l->len >= 4) {
+        return same4(p, l->bytes) &&
+               same4(p + l->len - 4, l->bytes + l->len - 4) &&
+               (l->len <= 8 || memcmp(p, l->bytes, l->len) == 0);
+    }
     if (!fold) {
         return memcmp(p, l->bytes, l->len) == 0;
     }
@@ -312,10 +324,55 @@ find32(const struct literal *l, const struct literal_pair *pair, const char *p,
     return NULL;
 }
 
+/* Out of line, so that find_short needs no frame. */
+static NOINLINE const char *
+confirm_short(const struct literal *l, const char *p, uint64_t low,
+              uint64_t high, const char *last)
+{
+    const char *hit = confirm(l, p, low, last, false);
+
+    return hit || p + 64 > last ? hit : confirm(l, p + 64, high, last, false);
+}
+
+/* At most 127 places behind p, as in a line: all of them at once. Reads up to
+ * 62 bytes behind the text. */
+AVX2 static NOINLINE const char *
+find_short(const struct literal *l, const struct literal_pair *pair,
+           const char *p, const char *last)
+{
+    const struct lanes32 v = {_mm256_set1_epi8((char)l->bytes[pair->first]),
+                              _mm256_set1_epi8((char)l->bytes[pair->second]),
+                              _mm256_setzero_si256(), _mm256_setzero_si256()};
+    const char *pi = p + pair->first, *pj = p + pair->second;
+    __m256i a = pair32(&v, pi, pj, false);
+    __m256i b = pair32(&v, pi + 32, pj + 32, false);
+    __m256i any = _mm256_or_si256(a, b);
+    uint64_t high = 0;
+
+    if (last - p >= 64) {
+        __m256i c = pair32(&v, pi + 64, pj + 64, false);
+        __m256i d = pair32(&v, pi + 96, pj + 96, false);
+
+        any = _mm256_or_si256(any, _mm256_or_si256(c, d));
+        if (_mm256_testz_si256(any, any)) {
+            return NULL;
+        }
+        high = bits64(c, d);
+    } else if (_mm256_testz_si256(any, any)) {
+        return NULL;
+    }
+    return confirm_short(l, p, bits64(a, b), high, last);
+}
+
 AVX2 static const char *
 find_avx2(const struct literal *l, const struct literal_pair *pair,
           const char *p, const char *end)
 {
+    const char *last = end - l->len;
+
+    if (!l->mask && last - p < 128) {
+        return find_short(l, pair, p, last);
+    }
     return l->mask ? find32(l, pair, p, end, true)
                    : find32(l, pair, p, end, false);
 }

@@ -20,6 +20,14 @@
 #define WINDOW_WORK (1u << 23)
 #define WINDOW_MIN_JIT 16u
 #define WINDOW_MIN 1u
+/* Short lines: `cancelled` is asked once for so many bytes. */
+#define ASK_BYTES 4096u
+/* Lines by which the pair of the literal is chosen. */
+#define SAMPLE_BYTES 16384u
+/* Whether to look for the required literal first is decided by the first
+ * FILTER_SAMPLE of each FILTER_LINES lines. */
+#define FILTER_SAMPLE 64u
+#define FILTER_LINES 4096u
 
 size_t
 term_content_len(const char *line, size_t len)
@@ -201,8 +209,12 @@ term_regex(struct term_env *env, const struct term *t, const char *p,
     if (len > MATCH_WINDOW) {
         return run_windows(env, t, p, len);
     }
-    if (term_is_cancelled(env)) {
-        return DT_ERR_CANCELLED;
+    env->unasked += len + 1;
+    if (env->unasked > ASK_BYTES) {
+        env->unasked = 0;
+        if (term_is_cancelled(env)) {
+            return DT_ERR_CANCELLED;
+        }
     }
     pcre2_set_match_limit(env->context, LINE_LIMIT);
     rc = term_run(env, t, t->code, p, len, 0);
@@ -210,18 +222,49 @@ term_regex(struct term_env *env, const struct term *t, const char *p,
                                         : answer(env, rc);
 }
 
-/* The literal in the content [line, line + content) of a line. */
-static bool
-has_literal(const struct term_env *env, const struct term *t,
-            const struct term_state *ts, const char *line, size_t content)
+/* Lines that come alone: the first ones are collected, and the pair is chosen
+ * by them as it is by a block. */
+static __attribute__((noinline)) void
+take_sample(const struct term *t, struct term_state *ts, const char *line,
+            size_t len)
 {
-    return literal_find(&t->literal, &ts->pair, env->simd, line,
-                        line + content) != NULL;
+    bool is_full = buf_append(&ts->sample, line,
+                              len < SAMPLE_BYTES ? len : SAMPLE_BYTES) != DT_OK;
+
+    if (is_full || ts->sample.len >= SAMPLE_BYTES) {
+        if (ts->sample.len) {
+            literal_choose(&t->literal, ts->sample.data, ts->sample.len,
+                           &ts->pair);
+        }
+        buf_fini(&ts->sample);
+        ts->is_sampled = true;
+    }
+}
+
+/* Does the line lack the literal that each match must contain? Not looked for
+ * while most lines have it. */
+static bool
+lacks_literal(const struct term_env *env, const struct term *t,
+              struct term_state *ts, const char *line, size_t content)
+{
+    bool is_there = true;
+
+    if (ts->nr_lines == FILTER_LINES) {
+        ts->is_common = ts->nr_with_literal > FILTER_SAMPLE / 2;
+        ts->nr_lines = ts->nr_with_literal = 0;
+    }
+    if (!ts->is_common || ts->nr_lines < FILTER_SAMPLE) {
+        is_there = literal_find(&t->literal, &ts->pair, env->simd, line,
+                                line + content) != NULL;
+        ts->nr_with_literal += is_there && ts->nr_lines < FILTER_SAMPLE;
+    }
+    ts->nr_lines++;
+    return !is_there;
 }
 
 int
-term_line(struct term_env *env, const struct term *t,
-          const struct term_state *ts, const char *line, size_t len)
+term_line(struct term_env *env, const struct term *t, struct term_state *ts,
+          const char *line, size_t len)
 {
     size_t content;
     int rc;
@@ -230,11 +273,15 @@ term_line(struct term_env *env, const struct term *t,
         return t->kind == TERM_ALWAYS;
     }
     content = term_content_len(line, len);
-    if (t->literal.len && !has_literal(env, t, ts, line, content)) {
-        return 0;
+    if (!ts->is_sampled && t->literal.len) {
+        take_sample(t, ts, line, len);
     }
     if (t->kind == TERM_LITERAL) {
-        return 1;
+        return literal_find(&t->literal, &ts->pair, env->simd, line,
+                            line + content) != NULL;
+    }
+    if (t->literal.len && lacks_literal(env, t, ts, line, content)) {
+        return 0;
     }
     rc = term_regex(env, t, line, content);
     if (rc < 0) {

@@ -152,6 +152,12 @@ term_state_init(const struct term *t, struct term_state *ts)
 }
 
 void
+term_state_fini(struct term_state *ts)
+{
+    buf_fini(&ts->sample);
+}
+
+void
 term_begin(struct term_env *env, const struct term *t, struct term_state *ts,
            const struct term_block *b)
 {
@@ -228,9 +234,9 @@ next_filtered(struct term_env *env, const struct term *t,
 }
 
 static int
-next_line(struct term_env *env, const struct term *t,
-          const struct term_state *ts, const char *limit, const char *from,
-          const char **start, const char **end)
+next_line(struct term_env *env, const struct term *t, struct term_state *ts,
+          const char *limit, const char *from, const char **start,
+          const char **end)
 {
     for (; from < limit; from = *end) {
         int rc;

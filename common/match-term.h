@@ -44,6 +44,7 @@ struct term_env {
     struct buf scratch;     /* a line with its invalid bytes replaced */
     bool (*cancelled)(void *ctx);
     void *ctx;
+    size_t unasked;   /* bytes that were matched since `cancelled` was asked */
     int pcre2_error;  /* the last one that was unexpected */
     const char *line; /* that caused an error */
 };
@@ -58,11 +59,16 @@ enum term_engine {
 struct term_state {
     struct literal_pair pair;
     enum term_engine engine;
-    size_t sampled; /* bytes on which pair and engine were decided */
+    size_t sampled;    /* bytes on which pair and engine were decided */
+    struct buf sample; /* lines alone: what they were, until it is enough */
+    bool is_sampled;
     /* the chunk of the block that is searched */
     const char *chunk_end; /* NULL: not begun */
     bool chunk_has_cr;
     bool chunk_by_line;
+    /* lines alone: of the last ones, how many were there and had the literal */
+    unsigned nr_lines, nr_with_literal;
+    bool is_common; /* most have it: not worth looking for it first */
     /* the next line that matches, kept for unions */
     const char *hit_start, *hit_end;
 };
@@ -89,8 +95,8 @@ int term_run(struct term_env *env, const struct term *t, const pcre2_code *code,
 int term_regex(struct term_env *env, const struct term *t, const char *p,
                size_t len);
 /* Does the line [line, line + len), newline included, match? */
-int term_line(struct term_env *env, const struct term *t,
-              const struct term_state *ts, const char *line, size_t len);
+int term_line(struct term_env *env, const struct term *t, struct term_state *ts,
+              const char *line, size_t len);
 
 /* ---- match-term.c ---- */
 
@@ -108,5 +114,6 @@ int term_next(struct term_env *env, const struct term *t, struct term_state *ts,
               const char **end);
 /* The pair for lines that come one by one, before any block. */
 void term_state_init(const struct term *t, struct term_state *ts);
+void term_state_fini(struct term_state *ts);
 
 #endif

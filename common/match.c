@@ -248,6 +248,9 @@ match_state_free(struct match_state *s)
     pcre2_jit_stack_free(s->env.stack);
     buf_fini(&s->env.scratch);
     buf_fini(&s->text);
+    for (size_t i = 0; s->terms && i < s->m->nr_terms; i++) {
+        term_state_fini(&s->terms[i]);
+    }
     free(s->terms);
     free(s);
 }
@@ -302,10 +305,13 @@ find_line(struct match_state *s, const char *line, size_t len)
 int
 match_line(struct match_state *s, const char *line, size_t len)
 {
+    const struct match *m = s->m;
     int rc;
 
     s->block.data = line;
-    rc = find_line(s, line, len);
+    rc = m->nr_terms == 1 && m->mode == MODE_TERMS
+             ? term_line(&s->env, m->terms, s->terms, line, len)
+             : find_line(s, line, len);
     return rc < 0 ? rc : rc != s->m->is_inverted;
 }
 

@@ -44,10 +44,12 @@ struct select {
     struct match_state *state;
     bool is_count;
     bool has_context;
+    bool is_simple; /* lines alone: nothing but matching is to be done */
     struct context_args context;
     struct select_source *v;
     size_t nr, cap;
     /* the run that is being collected */
+    uint32_t source_id; /* UINT32_MAX: none yet */
     struct select_source *source;
     struct run_cursor cursor;
 };
@@ -206,6 +208,9 @@ select_start(struct dt_query *q, void **self)
     if (s->has_context) {
         dt_ordered(q);
     }
+    s->is_simple =
+        !s->has_context && !match_is_all(s->match) && !match_is_none(s->match);
+    s->source_id = UINT32_MAX;
     *self = s;
     return DT_OK;
 }
@@ -231,6 +236,7 @@ find_source(struct select *s, const struct dt_block *b)
         s->v[s->nr++] = (struct select_source){.is_new = true};
     }
     s->source = &s->v[b->source];
+    s->source_id = b->source;
     if (!s->source->is_seen || (b->flags & DT_BLOCK_FIRST)) {
         context_fini(&s->source->context);
         s->source->context.args = s->context;
@@ -376,10 +382,9 @@ search(struct select *s, const struct dt_block *b)
     return status;
 }
 
-static int
-select_feed(void *self, const struct dt_block *block)
+static __attribute__((noinline)) int
+feed_any(struct select *s, const struct dt_block *block)
 {
-    struct select *s = self;
     int status = find_source(s, block);
 
     if (status != DT_OK) {
@@ -397,6 +402,38 @@ select_feed(void *self, const struct dt_block *block)
         s->source->is_over = status == DT_STOP;
     }
     return status;
+}
+
+/* The answer for a line alone was not "no". */
+static __attribute__((noinline)) int
+on_line(struct select *s, const struct dt_block *b, int answer)
+{
+    struct dt_block line = *b;
+
+    if (answer < 0) {
+        return match_failed(s, b, answer);
+    }
+    if (s->is_count) {
+        s->source->count++;
+        return DT_OK;
+    }
+    line.nr_lines = b->first_line > 0; /* as of runs: 0 without numbers */
+    return dt_emit_block(s->query, &line);
+}
+
+static int
+select_feed(void *self, const struct dt_block *block)
+{
+    struct select *s = self;
+
+    /* what nearly all lines are in normal mode: one more of the same source */
+    if (s->is_simple && block->flags == DT_BLOCK_LINE &&
+        block->source == s->source_id) {
+        int answer = match_line(s->state, block->data, block->len);
+
+        return answer ? on_line(s, block, answer) : DT_OK;
+    }
+    return feed_any(s, block);
 }
 
 /* ---- counts ---- */

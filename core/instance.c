@@ -10,6 +10,8 @@
 #include "plugin-crash.h"
 #include "plugin.h"
 
+#include <bytes.h>
+
 #include <stdatomic.h>
 
 /* Forward only. */
@@ -174,7 +176,7 @@ next_line(const struct dt_block *run, struct dt_block *line)
         line->offset += line->len;
     }
     line->data = run->data + at;
-    nl = memchr(line->data, '\n', left);
+    nl = bytes_find_newline(line->data, line->data + left);
     line->len = nl ? (size_t)(nl - line->data) + 1 : left;
     if (!nl) {
         line->flags |= run->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT);

@@ -22,6 +22,7 @@ struct lane {
     struct unit unit;
     int64_t next_report_ms; /* 0: no intervals */
     bool is_first_run;
+    uint64_t nr_sent;     /* lines that lane_shared does not know of yet */
     uint32_t generation;  /* which file of a followed source is fed */
     bool is_closing;      /* inside close: output is refused */
     struct packer packer; /* what was emitted, on its way */
@@ -82,9 +83,7 @@ host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
     if (l->sh->is_numbered && nr == 0) {
         nr = bytes_count_newlines(lines->data, lines->len) + !is_ended;
     }
-    if (nr) {
-        atomic_fetch_add_explicit(&l->sh->lines_sent, nr, memory_order_relaxed);
-    }
+    l->nr_sent += nr;
     const struct wire_frame f = {
         .type = WIRE_S_LINES,
         .query = l->sh->spec->id,
@@ -367,9 +366,19 @@ lane_begin_unit(struct lane *l, const struct unit *u)
     return order_wait_room(l->sh->order, u->seq);
 }
 
+/* Not with each line: the counter is shared by all cores. */
+static void
+count_sent(struct lane *l)
+{
+    atomic_fetch_add_explicit(&l->sh->lines_sent, l->nr_sent,
+                              memory_order_relaxed);
+    l->nr_sent = 0;
+}
+
 int
 lane_end_unit(struct lane *l)
 {
+    count_sent(l);
     return packer_end(&l->packer);
 }
 
@@ -556,5 +565,6 @@ lane_drain(struct lane *l, enum dt_drain why)
             rc = pushed == DT_OK ? rc : pushed;
         }
     } while (rc == DT_AGAIN);
+    count_sent(l); /* also of finish */
     return rc;
 }

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#define QUEUE_LEN 4u
+#define QUEUE_LEN 8u
 
 enum entry_kind { ENTRY_RUN, ENTRY_END };
 

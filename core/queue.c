@@ -41,12 +41,15 @@ queue_room(struct queue *q, bool wait, size_t *place)
     int rc = DT_OK;
 
     pthread_mutex_lock(&q->lock);
-    while (q->tail - q->head == q->len && !q->is_abandoned && wait) {
+    if (q->tail - q->head == q->len) {
+        q->is_starved = true;
+    }
+    while (q->is_starved && !q->is_abandoned && wait) {
         pthread_cond_wait(&q->moved, &q->lock);
     }
     if (q->is_abandoned) {
         rc = DT_ERR_CANCELLED;
-    } else if (q->tail - q->head == q->len) {
+    } else if (q->is_starved) {
         rc = DT_AGAIN;
     } else {
         *place = (size_t)(q->tail % q->len);
@@ -118,11 +121,19 @@ queue_take(struct queue *q, int64_t deadline_ms, size_t *place)
 void
 queue_drop(struct queue *q)
 {
+    bool is_told;
+
     pthread_mutex_lock(&q->lock);
     q->head++;
-    pthread_cond_broadcast(&q->moved);
+    is_told = q->is_starved && q->tail - q->head <= q->len / 2;
+    if (is_told) {
+        q->is_starved = false;
+        pthread_cond_broadcast(&q->moved);
+    }
     pthread_mutex_unlock(&q->lock);
-    eventfd_write(q->room_fd, 1);
+    if (is_told) {
+        eventfd_write(q->room_fd, 1);
+    }
 }
 
 void

@@ -21,7 +21,8 @@ struct queue {
     bool is_closed;      /* nothing more is put … */
     int status;          /* … because of this */
     bool is_abandoned;   /* nothing more is taken */
-    int room_fd;         /* eventfd: a place became free */
+    bool is_starved; /* no place was free: who puts waits for half of them */
+    int room_fd;     /* eventfd: places became free */
 };
 
 /* DT_OK or DT_ERR_LIMIT (no descriptor). */
@@ -29,12 +30,14 @@ int queue_init(struct queue *q, size_t len);
 void queue_fini(struct queue *q);
 
 /* Putting. room: *place may be filled; waits, or answers DT_AGAIN at once
- * when `wait` is false; DT_ERR_CANCELLED once abandoned. */
+ * when `wait` is false; DT_ERR_CANCELLED once abandoned. Who found none is
+ * told when half of the places are free: to be woken costs more than to go
+ * on. */
 int queue_room(struct queue *q, bool wait, size_t *place);
 void queue_put(struct queue *q);
 /* After the last put. */
 void queue_close(struct queue *q, int status);
-/* Readable when there may be room; read it with eventfd_read. */
+/* Readable when there is room after a DT_AGAIN; read it with eventfd_read. */
 int queue_room_fd(const struct queue *q);
 
 /* Taking. DT_OK: *place holds something, until queue_drop. DT_STOP: closed

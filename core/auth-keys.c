@@ -3,6 +3,7 @@
  * authorized_keys: finding, checking and reading the file of a user.
  */
 #include "auth-keys.h"
+#include "auth-cert.h"
 #include "base64.h"
 #include "cleanup.h"
 
@@ -65,6 +66,14 @@ auth_keys_type_ok(const char *key)
     char type[MAX_TYPE + 1];
 
     return blob_type(key, type) && is_accepted_type(type);
+}
+
+bool
+auth_keys_is_cert(const char *key)
+{
+    char type[MAX_TYPE + 1];
+
+    return blob_type(key, type) && auth_cert_type_ok(type);
 }
 
 /* ---- lines ---- */

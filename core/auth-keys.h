@@ -20,6 +20,9 @@
  * no DSA. */
 bool auth_keys_type_ok(const char *key);
 
+/* True for base64 of a certificate of a type that may log in. */
+bool auth_keys_is_cert(const char *key);
+
 /* Searches the text of a file. DT_OK: a line allows the key, and *line is its
  * number. DT_ERR_NOENT: the key is not there. DT_ERR_ACCES: it is there, but
  * its options do not allow it; `err` says why. */

@@ -3,6 +3,7 @@
  * Who may log in: user names, accounts, and the decision about one key.
  */
 #include "auth.h"
+#include "auth-ca.h"
 #include "auth-keys.h"
 #include "cleanup.h"
 #include "sandbox.h"
@@ -159,6 +160,21 @@ search(int fd, const struct auth_request *r, const char *path,
     return DT_OK;
 }
 
+/* The authorities belong to the server; their file is opened with its rights,
+ * and read with the user's. */
+static int
+decide_certificate(const struct auth_request *r,
+                   const struct auth_account *account, struct error *note)
+{
+    CLEANUP_FD int fd = auth_ca_open(r->config, note);
+    int st = fd < 0 ? fd : DT_OK;
+
+    if (st == DT_OK && r->as_root) {
+        st = sandbox_become(account->uid, account->gid, account->name, note);
+    }
+    return st == DT_OK ? auth_ca_decide(fd, r, note) : st;
+}
+
 int
 auth_decide(const struct auth_request *request, struct error *note)
 {
@@ -172,6 +188,11 @@ auth_decide(const struct auth_request *request, struct error *note)
         st = auth_account_get(request->user, request->as_root, &account, note);
     }
     if (st != DT_OK) {
+        return st;
+    }
+    if (auth_keys_is_cert(request->key)) {
+        st = decide_certificate(request, &account, note);
+        auth_account_fini(&account);
         return st;
     }
     owners.user = account.uid;

@@ -6,6 +6,7 @@
  */
 #include "config-table.h"
 
+#include "algorithms.h"
 #include "auth-address.h"
 #include "penalty.h"
 #include "permission.h"
@@ -212,12 +213,25 @@ const struct config_row config_rows[] = {
         "Size of an RSA host key that is made.", RANGE(2048, 16384, 4096),
         NONE_IS_DEFAULT),
     ROW("Server.KeyExchanges", CONFIG_STRINGS, server.key_exchanges,
-        "Allowed SSH key exchange methods; empty: the library's.", LIST),
+        "Allowed SSH key exchange methods; empty: the library's.", LIST,
+        .check = algorithms_check_kex),
     ROW("Server.Ciphers", CONFIG_STRINGS, server.ciphers,
-        "Allowed SSH ciphers; empty: the library's.", LIST),
+        "Allowed SSH ciphers; empty: the library's.", LIST,
+        .check = algorithms_check_cipher),
     ROW("Server.MACs", CONFIG_STRINGS, server.macs,
-        "Allowed SSH message authentication codes; empty: the library's.",
-        LIST),
+        "Allowed SSH message authentication codes; empty: the library's.", LIST,
+        .check = algorithms_check_mac),
+    ROW("Server.HostKeyAlgorithms", CONFIG_STRINGS, server.host_key_algorithms,
+        "Signatures of the host keys; empty: those of all host keys.", LIST,
+        .check = algorithms_check_host_key),
+    ROW("Server.PublicKeyAlgorithms", CONFIG_STRINGS,
+        server.public_key_algorithms,
+        "Signatures that users may log in with; empty: all but SHA-1.", LIST,
+        .check = algorithms_check_public_key),
+    ROW("Server.TrustedUserCAKeys", CONFIG_PATH, server.trusted_user_ca_keys,
+        "File of the public keys of authorities whose certificates let users "
+        "in; empty: none.",
+        TEXT),
     ROW("Server.AuthKeyEnabled", CONFIG_BOOL, server.auth_key_enabled,
         "Clients may register a key for their next log-ins.", .default_int = 1),
     ROW("Server.AuthKeyTTLSeconds", CONFIG_INT, server.auth_key_ttl_seconds,

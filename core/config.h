@@ -84,9 +84,12 @@ struct config_server {
     char *host_key_file;
     char *host_key_file_ed25519; /* ours; default: <HostKeyFile>_ed25519 */
     int host_key_bits;
+    char *trusted_user_ca_keys; /* ours; "": no certificates */
     struct strv key_exchanges;
     struct strv ciphers;
     struct strv macs;
+    struct strv host_key_algorithms;   /* ours */
+    struct strv public_key_algorithms; /* ours */
     bool auth_key_enabled;
     int auth_key_ttl_seconds;
     int auth_key_max_per_user;

@@ -38,18 +38,20 @@ cache_limits(const struct connection *c)
                                       s->auth_key_max_per_user};
 }
 
-/* Takes the key out of the message as text; NULL: not a key that may log
- * in. */
+/* Takes the key out of the message as text; NULL: not a key that may log in.
+ * Certificates may, but are not registered. */
 static char *
-take_key(const struct broker_msg *msg)
+take_key(const struct broker_msg *msg, bool with_certificates)
 {
     char *key = strndup(msg->key, msg->key_len);
 
-    if (key && (strlen(key) != msg->key_len || !auth_keys_type_ok(key))) {
-        free(key);
-        return NULL;
+    if (key && strlen(key) == msg->key_len &&
+        (auth_keys_type_ok(key) ||
+         (with_certificates && auth_keys_is_cert(key)))) {
+        return key;
     }
-    return key;
+    free(key);
+    return NULL;
 }
 
 static void
@@ -69,7 +71,7 @@ static char *
 key_to_look_up(struct connection *c, const struct broker_msg *msg)
 {
     const struct auth_cache_limits limits = cache_limits(c);
-    char *key = take_key(msg);
+    char *key = take_key(msg, true);
     const char *origin = NULL;
     char *copy;
 
@@ -164,6 +166,8 @@ allow(struct connection *c, const struct broker_msg *msg)
     c->origin = NULL;
     c->job = strndup(msg->key, msg->key_len);
     c->is_registered = c->lookup_registered;
+    snprintf(c->why, sizeof(c->why), "%.*s", (int)sizeof(c->why) - 1,
+             msg->text);
     c->is_allowed = c->job != NULL;
     c->role = c->lookup_role;
     strcpy(c->user, c->lookup_user);
@@ -238,9 +242,9 @@ connection_login_start(struct connection *c, const struct broker_msg *msg)
         return;
     }
     c->is_authenticated = true;
-    log_info(c->shared->log, "%s@%s|logged in|%s%s%s%s", c->user, c->peer,
-             c->job, *c->job ? "|" : "", msg->text,
-             c->is_registered ? "|registered key" : "");
+    log_info(c->shared->log, "%s@%s|logged in|%s|%s%s", c->user, c->peer,
+             msg->text, c->is_registered ? "registered key behind " : "",
+             c->why);
     if (c->shared->is_stopping) {
         answer.status =
             error_set(&err, DT_ERR_CANCELLED, "the server is shutting down");
@@ -273,7 +277,7 @@ add_key(struct connection *c, const struct broker_msg *msg, struct error *err)
     if (!c->shared->config->server.auth_key_enabled) {
         return error_set(err, DT_ERR_ACCES, "feature disabled");
     }
-    key = take_key(msg);
+    key = take_key(msg, false);
     if (!key) {
         return error_set(err, DT_ERR_INVAL, "invalid public key");
     }

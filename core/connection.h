@@ -69,8 +69,9 @@ struct connection {
     bool is_registered; /* by a key that a session registered */
     enum auth_role role;
     char user[BROKER_MAX_USER + 1];
-    char *origin; /* role USER: the listed key that allowed it */
-    char *job;    /* the jobs' roles: the name of the job; else "" */
+    char *origin;  /* role USER: the listed key that allowed it */
+    char *job;     /* the jobs' roles: the name of the job; else "" */
+    char why[256]; /* which line, certificate or job it was; for the log */
     bool is_authenticated;
     size_t *place; /* where it is counted, in `shared`; NULL: nowhere */
     int nr_keys_added;

@@ -140,7 +140,7 @@ is_allowed(struct login *l, const char *user, ssh_key key)
     if (len > BROKER_MAX_KEY) {
         log_info(l->log, "refused|public key of %zu bytes", len);
     } else {
-        ok = auth_keys_type_ok(text) &&
+        ok = (auth_keys_type_ok(text) || auth_keys_is_cert(text)) &&
              look_up(l, BROKER_LOOKUP_KEY, user, text, len);
     }
     ssh_string_free_char(text);

@@ -3,63 +3,47 @@
  * What every SSH session of the server begins with.
  */
 #include "sshbind.h"
+#include "algorithms.h"
 #include "cleanup.h"
 #include "hostkey.h"
 #include "wire.h"
 
 #include <sys/socket.h>
 
-/* No SHA-1 signatures (ssh-rsa), which libssh accepts by default, and no
- * certificates, whose CA, validity and principals it does not check. */
-static const char accepted_keys[] =
-    "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,"
-    "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,"
-    "rsa-sha2-512,rsa-sha2-256";
-
 #define WARM_UP_STEPS 1000
 
-/* Sets one list of names. libssh drops unknown names silently, so each is
- * tried alone, on an object of its own. */
+/* Sets one list of names. */
 static int
 set_list(ssh_bind bind, enum ssh_bind_options_e option, const char *key,
-         const struct strv *names, struct error *err)
+         const struct strv *names, struct log *log, struct error *err)
 {
     struct buf joined = {0};
-    int st = DT_OK;
-    ssh_bind trial;
+    struct strv dropped = {0};
+    int st;
 
     if (names->nr == 0) {
         return DT_OK;
     }
-    trial = ssh_bind_new();
-    if (!trial) {
-        return error_set(err, DT_ERR_NOMEM, "out of memory");
-    }
-    for (size_t i = 0; i < names->nr && st == DT_OK; i++) {
-        if (ssh_bind_options_set(trial, option, names->v[i]) != SSH_OK) {
-            st = error_set(err, DT_ERR_INVAL,
-                           "Server.%s: \"%s\" is not known to libssh %s", key,
-                           names->v[i], ssh_version(0));
-        } else if (buf_printf(&joined, "%s%s", i ? "," : "", names->v[i]) !=
-                   DT_OK) {
-            st = error_set(err, DT_ERR_NOMEM, "out of memory");
-        }
-    }
-    ssh_bind_free(trial);
-    if (st == DT_OK && buf_append(&joined, "", 1) != DT_OK) {
-        st = error_set(err, DT_ERR_NOMEM, "out of memory");
-    }
+    st = algorithms_join(names, &joined, &dropped, err);
     if (st == DT_OK &&
         ssh_bind_options_set(bind, option, joined.data) != SSH_OK) {
-        st = error_set(err, DT_ERR_INVAL, "Server.%s: %s", key,
-                       ssh_get_error(bind));
+        st = error_set(err, DT_ERR_INVAL, "%s", ssh_get_error(bind));
     }
+    if (st != DT_OK) {
+        error_prefix(err, "Server.%s", key);
+    }
+    for (size_t i = 0; st == DT_OK && i < dropped.nr; i++) {
+        log_warn(log, "settings|Server.%s|%s is not known to libssh %s", key,
+                 dropped.v[i], ssh_version(0));
+    }
+    strv_fini(&dropped);
     buf_fini(&joined);
     return st;
 }
 
 static int
-set_algorithms(ssh_bind bind, const struct config_server *c, struct error *err)
+set_algorithms(ssh_bind bind, const struct config_server *c, struct log *log,
+               struct error *err)
 {
     const struct {
         enum ssh_bind_options_e option;
@@ -71,11 +55,15 @@ set_algorithms(ssh_bind bind, const struct config_server *c, struct error *err)
         {SSH_BIND_OPTIONS_CIPHERS_S_C, "Ciphers", &c->ciphers},
         {SSH_BIND_OPTIONS_HMAC_C_S, "MACs", &c->macs},
         {SSH_BIND_OPTIONS_HMAC_S_C, "MACs", &c->macs},
+        {SSH_BIND_OPTIONS_HOSTKEY_ALGORITHMS, "HostKeyAlgorithms",
+         &c->host_key_algorithms},
+        {SSH_BIND_OPTIONS_PUBKEY_ACCEPTED_KEY_TYPES, "PublicKeyAlgorithms",
+         &c->public_key_algorithms},
     };
 
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
-        int st =
-            set_list(bind, lists[i].option, lists[i].key, lists[i].names, err);
+        int st = set_list(bind, lists[i].option, lists[i].key, lists[i].names,
+                          log, err);
 
         if (st != DT_OK) {
             return st;
@@ -133,13 +121,15 @@ sshbind_new(const struct config *config, struct log *log, ssh_bind *out,
             SSH_OK ||
         ssh_bind_options_set(bind, SSH_BIND_OPTIONS_BANNER,
                              WIRE_SERVER_BANNER) != SSH_OK ||
-        ssh_bind_options_set(bind, SSH_BIND_OPTIONS_PUBKEY_ACCEPTED_KEY_TYPES,
-                             accepted_keys) != SSH_OK) {
+        ssh_bind_options_set(
+            bind, SSH_BIND_OPTIONS_PUBKEY_ACCEPTED_KEY_TYPES,
+            algorithms_public_keys(*config->server.trusted_user_ca_keys)) !=
+            SSH_OK) {
         st = error_set(err, DT_ERR_INTERNAL, "libssh %s refuses an option: %s",
                        ssh_version(0), ssh_get_error(bind));
     }
     if (st == DT_OK) {
-        st = set_algorithms(bind, &config->server, err);
+        st = set_algorithms(bind, &config->server, log, err);
     }
     if (st == DT_OK) {
         st = set_host_keys(bind, &config->server, log, err);

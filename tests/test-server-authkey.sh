@@ -54,7 +54,7 @@ assert_lacks err 'AUTHKEY'
 wait_until log_has "$TEST_USER@127.0.0.1:[0-9]*\|key registered"
 only local
 assert_contains out '"protocol":1'
-wait_until log_has 'logged in.*\|registered key'
+wait_until log_has 'logged in.*\|registered key behind '
 
 # For nobody else; and a session registers for itself alone.
 if [ "$TEST_USER" != daemon ] && id daemon > /dev/null 2>&1; then

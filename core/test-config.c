@@ -111,12 +111,12 @@ test_merging(void **state)
         parse("{\"SERVER\":{\"maxconnections\":3,\"MaxQueries\":9,"
               "\"Plugins\":{\"cat\":{\"Threads\":2,\"Config\":{\"a\":[1]}}},"
               "\"Permissions\":{\"Users\":{\"a\":[\"1\"],\"b\":[]}},"
-              "\"Ciphers\":[\"x\",\"y\"],"
+              "\"Ciphers\":[\"aes128-ctr\",\"aes192-ctr\"],"
               "\"Schedule\":[{\"Name\":\"one\"},{\"Name\":\"two\"}]},"
               "\"Server\":{\"MaxConnections\":4,\"MaxConnections\":null,"
               "\"Plugins\":{\"cat\":{\"Turbo\":false},\"map-r\":{},\"n\":null},"
               "\"Permissions\":{\"Users\":{\"A\":[\"2\"],\"a\":[\"3\",\"4\"]}},"
-              "\"Ciphers\":[\"z\"],"
+              "\"Ciphers\":[\"aes256-ctr\"],"
               "\"Schedule\":[{\"Name\":\"three\",\"TimeRange\":[5]}]}}");
     const struct config_plugin *cat = config_find_plugin(c, "cat");
 

@@ -105,7 +105,8 @@ step_config(void)
     static const char json[] =
         "{\"Common\":{\"LogDir\":\"~/x\",\"LogRotation\":\"weekly\"},"
         "\"Client\":{\"TermColors\":{\"Remote\":{\"TextFg\":\"a\"},\"X\":1}},"
-        "\"Server\":{\"MACs\":[\"a\",\"b\"],\"OutputEOFWaitMaxMs\":1,"
+        "\"Server\":{\"MACs\":[\"hmac-sha2-256\",\"hmac-sha2-512\"],"
+        "\"OutputEOFWaitMaxMs\":1,"
         "\"Plugins\":{\"cat\":{\"Config\":{\"a\":[1]}},\"tail\":{}},"
         "\"Permissions\":{\"Users\":{\"a\":[\"b\"],\"c\":[]}},"
         "\"Schedule\":[{\"Name\":\"a\",\"Servers\":[\"s\"],"

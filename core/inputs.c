@@ -2,14 +2,15 @@
  *
  * The sources of a query as numbered units of work.
  *
- * Two kinds of exclusion: the turn (`is_busy`) is held while the next unit is
- * made, which may wait for a slot or for bytes of a pipe; the lock only for
- * moments, so that finished units can always be given back.
+ * Two kinds of exclusion: the turn is held while the next unit is made, which
+ * may wait for a slot or for bytes of a pipe; the lock only for moments, so
+ * that finished units can always be given back.
  */
 #include "inputs.h"
 
 #include "config.h"
 #include "input-head.h"
+#include "turn.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,10 +29,9 @@ struct inputs {
     size_t next_target;
     struct input *current;
     uint64_t next_seq;
+    struct turn turn;
     /* under the lock */
     pthread_mutex_t lock;
-    pthread_cond_t turn;
-    bool is_busy;
     struct input **all; /* by id - 1, for lookups */
     size_t nr_all, cap_all;
     struct query_end count;
@@ -54,7 +54,7 @@ inputs_new(const struct inputs_args *args)
                      args->cancel);
         ins->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         pthread_mutex_init(&ins->lock, NULL);
-        pthread_cond_init(&ins->turn, NULL);
+        turn_init(&ins->turn, args->cancel);
     }
     return ins;
 }
@@ -85,7 +85,7 @@ inputs_free(struct inputs *ins)
     if (ins->stop_fd >= 0) {
         close(ins->stop_fd);
     }
-    pthread_cond_destroy(&ins->turn);
+    turn_fini(&ins->turn);
     pthread_mutex_destroy(&ins->lock);
     free(ins);
 }
@@ -382,33 +382,6 @@ make_unit(struct inputs *ins, struct unit *u)
     return rc;
 }
 
-static int
-take_turn(struct inputs *ins)
-{
-    int rc = DT_OK;
-
-    pthread_mutex_lock(&ins->lock);
-    while (ins->is_busy && !cancel_is_set(ins->a.cancel)) {
-        pthread_cond_wait(&ins->turn, &ins->lock);
-    }
-    if (cancel_is_set(ins->a.cancel)) {
-        rc = DT_ERR_CANCELLED;
-    } else {
-        ins->is_busy = true;
-    }
-    pthread_mutex_unlock(&ins->lock);
-    return rc;
-}
-
-static void
-give_turn(struct inputs *ins)
-{
-    pthread_mutex_lock(&ins->lock);
-    ins->is_busy = false;
-    pthread_cond_broadcast(&ins->turn);
-    pthread_mutex_unlock(&ins->lock);
-}
-
 /* Reading is over: a begun source still gets its end. */
 static int
 stop_current(struct inputs *ins)
@@ -420,14 +393,12 @@ stop_current(struct inputs *ins)
     return DT_OK;
 }
 
-int
-inputs_next(struct inputs *ins, struct unit *u)
+/* By the holder of the turn. */
+static int
+next_unit(struct inputs *ins, struct unit *u)
 {
-    int rc = take_turn(ins);
+    int rc = DT_OK;
 
-    if (rc != DT_OK) {
-        return rc;
-    }
     do {
         if (atomic_load(&ins->is_stopping)) {
             rc = stop_current(ins);
@@ -441,7 +412,22 @@ inputs_next(struct inputs *ins, struct unit *u)
     if (rc != DT_OK) {
         u->input = NULL;
     }
-    give_turn(ins);
+    return rc;
+}
+
+int
+inputs_next(struct inputs *ins, struct unit *u)
+{
+    int rc = turn_take(&ins->turn, u);
+
+    if (rc != DT_OK) {
+        return rc == DT_AGAIN ? DT_OK : rc; /* a unit instead of the turn */
+    }
+    do {
+        rc = next_unit(ins, u);
+    } while (rc == DT_OK && !u->is_slice && !u->is_last &&
+             turn_hand_over(&ins->turn, u));
+    turn_give(&ins->turn);
     return rc;
 }
 
@@ -460,9 +446,7 @@ inputs_stop(struct inputs *ins)
 void
 inputs_interrupt(struct inputs *ins)
 {
-    pthread_mutex_lock(&ins->lock);
-    pthread_cond_broadcast(&ins->turn);
-    pthread_mutex_unlock(&ins->lock);
+    turn_interrupt(&ins->turn);
 }
 
 void

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # dgrep with random patterns and flags over random logs: what each way, with
-# one to four threads, gives out is the same byte for byte, and where grep has
-# the flag, is what grep finds.
+# one to four threads, gives out is the same byte for byte, of the file and of
+# the same compressed, and where grep has the flag, is what grep finds.
 #
 # DGREP_SEED is the first seed (default 1), DGREP_ROUNDS how many (default 4).
 . ./functions.sh
 requires_plugin grep
 requires_program dgrep dserver
-requires awk grep
+requires awk grep gzip
 
 rounds=${DGREP_ROUNDS:-4}
 seed=${DGREP_SEED:-1}
@@ -116,7 +116,8 @@ one_round() # SEED
         < <(random_flags "$1")
     [ $(($1 % 2)) -eq 0 ] || lines=30000 # above 1 MiB: slices
     random_log "$1" "$lines" > log
-    chmod 644 log
+    gzip -1 < log > log.gz # one stream for all threads
+    chmod 644 log log.gz
     read -r -a args <<< "$own ${both/-i/--ignore-case}"
     args=("${args[@]/#-v/--invert}" --regex "$pattern" "$T/log")
     report "seed $1: $lines lines, MaxLineLength $length: ${args[*]}"
@@ -140,6 +141,9 @@ one_round() # SEED
         assert_same want got.plain
         assert_same want.heads got.full.heads
         assert_same want.count got.count
+        run_client dgrep --cfg "$T/dtail.json" --plain \
+            "${args[@]/%"$T/log"/$T/log.gz}" > got.gz 2> client.err
+        assert_same want got.gz
     done
     WAY=serverless-normal WAY_ARGS=(--turbo=no)
     run_dgrep got "${args[@]}"

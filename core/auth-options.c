@@ -131,20 +131,37 @@ check_expiry(const char *value, const struct auth_peer *peer, struct error *err)
 }
 
 static bool
-takes_nothing_away(const char *name)
+is_one_of(const char *name, const char *const *names)
 {
-    static const char *const names[] = {
-        "restrict",           "no-pty",
-        "no-port-forwarding", "no-agent-forwarding",
-        "no-X11-forwarding",  "no-user-rc",
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (strcasecmp(name, names[i]) == 0) {
-            return true;
-        }
+    while (*names && strcasecmp(name, *names) != 0) {
+        names++;
     }
-    return false;
+    return *names != NULL;
+}
+
+/* Options about what this server gives to nobody: to take it away, to give it
+ * back after "restrict", or to say how far it may go. */
+static bool
+is_without_effect(const char *name, bool has_value)
+{
+    static const char *const plain[] = {
+        "restrict",
+        "no-pty",
+        "no-port-forwarding",
+        "no-agent-forwarding",
+        "no-X11-forwarding",
+        "no-user-rc",
+        "pty",
+        "port-forwarding",
+        "agent-forwarding",
+        "X11-forwarding",
+        "user-rc",
+        NULL,
+    };
+    static const char *const with_value[] = {"permitopen", "permitlisten",
+                                             "tunnel", NULL};
+
+    return is_one_of(name, has_value ? with_value : plain);
 }
 
 /* `value` is NULL when the option has none. */
@@ -158,7 +175,7 @@ check_one(const char *name, char *value, const struct auth_peer *peer,
     if (value && strcasecmp(name, "expiry-time") == 0) {
         return check_expiry(value, peer, err);
     }
-    if (!value && takes_nothing_away(name)) {
+    if (is_without_effect(name, value != NULL)) {
         return DT_OK;
     }
     return error_set(err, DT_ERR_ACCES, "option \"%s\" is not supported", name);

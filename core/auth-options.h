@@ -5,8 +5,8 @@
  *
  * Honoured: from="…" (addresses, address patterns and address/bits; no host
  * names, as they would be looked up in the peer's own DNS), expiry-time="…",
- * and those that take away what this server never gives: restrict, no-pty,
- * no-port-forwarding, no-agent-forwarding, no-X11-forwarding, no-user-rc.
+ * and those about what this server never gives: restrict, terminals, user-rc,
+ * and forwarding of all kinds.
  */
 #ifndef CORE_AUTH_OPTIONS_H
 #define CORE_AUTH_OPTIONS_H

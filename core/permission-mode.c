@@ -7,6 +7,7 @@
 #include "cleanup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #ifdef HAVE_ACL
@@ -122,17 +123,21 @@ is_in_group(const struct permission_account *a, gid_t gid)
 
 /* ---- the decision ---- */
 
+/* What is asked for, in the bits of "others". */
+#define PERM_READ 4u
+#define PERM_SEARCH 1u /* of folders */
+
 /* What the entries say about one account. */
 struct verdict {
     bool is_owner, owner;
     bool is_named, named;
-    bool is_grouped, group; /* in a group with an entry; one of them reads */
+    bool is_grouped, group; /* in a group with an entry; one of them allows */
     bool mask;
     bool other;
 };
 
 static bool
-may_read(const struct verdict *v)
+is_allowed(const struct verdict *v)
 {
     if (v->is_owner) {
         return v->owner;
@@ -147,31 +152,32 @@ may_read(const struct verdict *v)
 }
 
 static struct verdict
-judge_mode(const struct permission_account *a, const struct stat *st)
+judge_mode(const struct permission_account *a, const struct stat *st,
+           unsigned perm)
 {
     return (struct verdict){.is_owner = st->st_uid == a->uid,
-                            .owner = st->st_mode & S_IRUSR,
+                            .owner = st->st_mode & perm << 6,
                             .is_grouped = is_in_group(a, st->st_gid),
-                            .group = st->st_mode & S_IRGRP,
+                            .group = st->st_mode & perm << 3,
                             .mask = true,
-                            .other = st->st_mode & S_IROTH};
+                            .other = st->st_mode & perm};
 }
 
 #ifdef HAVE_ACL
 static bool
-entry_reads(acl_entry_t entry)
+entry_allows(acl_entry_t entry, unsigned perm)
 {
     acl_permset_t set;
 
     return acl_get_permset(entry, &set) == 0 &&
-           acl_get_perm(set, ACL_READ) == 1;
+           acl_get_perm(set, perm == PERM_READ ? ACL_READ : ACL_EXECUTE) == 1;
 }
 
 static void
 judge_entry(const struct permission_account *a, acl_entry_t entry,
-            const struct stat *st, struct verdict *v)
+            const struct stat *st, unsigned perm, struct verdict *v)
 {
-    bool reads = entry_reads(entry);
+    bool allows = entry_allows(entry, perm);
     acl_tag_t tag;
     void *id = NULL;
 
@@ -185,20 +191,20 @@ judge_entry(const struct permission_account *a, acl_entry_t entry,
         }
     }
     if (tag == ACL_USER_OBJ) {
-        v->owner = reads;
+        v->owner = allows;
     } else if (tag == ACL_USER && *(uid_t *)id == a->uid) {
         v->is_named = true;
-        v->named = reads;
+        v->named = allows;
     } else if (tag == ACL_GROUP_OBJ && is_in_group(a, st->st_gid)) {
         v->is_grouped = true;
-        v->group |= reads;
+        v->group |= allows;
     } else if (tag == ACL_GROUP && is_in_group(a, *(gid_t *)id)) {
         v->is_grouped = true;
-        v->group |= reads;
+        v->group |= allows;
     } else if (tag == ACL_MASK) {
-        v->mask = reads;
+        v->mask = allows;
     } else if (tag == ACL_OTHER) {
-        v->other = reads;
+        v->other = allows;
     }
     if (id) {
         acl_free(id);
@@ -211,7 +217,7 @@ judge_entry(const struct permission_account *a, acl_entry_t entry,
  * calls on an O_PATH descriptor itself are refused. */
 static int
 judge_acl(const struct permission_account *a, const char *name,
-          const struct stat *st, struct verdict *v)
+          const struct stat *st, unsigned perm, struct verdict *v)
 {
     bool is_absent;
 
@@ -223,7 +229,7 @@ judge_acl(const struct permission_account *a, const char *name,
         *v = (struct verdict){.is_owner = st->st_uid == a->uid, .mask = true};
         for (int which = ACL_FIRST_ENTRY;
              acl_get_entry(acl, which, &entry) == 1; which = ACL_NEXT_ENTRY) {
-            judge_entry(a, entry, st, v);
+            judge_entry(a, entry, st, perm, v);
         }
         acl_free(acl);
         return DT_OK;
@@ -231,6 +237,7 @@ judge_acl(const struct permission_account *a, const char *name,
 #else
     (void)a;
     (void)st;
+    (void)perm;
     (void)v;
     if (getxattr(name, "system.posix_acl_access", NULL, 0) >= 0) {
         errno = EPERM; /* this build cannot judge it */
@@ -240,9 +247,10 @@ judge_acl(const struct permission_account *a, const char *name,
     return is_absent ? DT_STOP : DT_ERR_ACCES;
 }
 
-int
-permission_mode_check(const struct permission_account *a, int fd,
-                      const char *path, struct error *err)
+/* DT_OK, or DT_ERR_ACCES. */
+static int
+judge(const struct permission_account *a, int fd, unsigned perm,
+      const char *path, struct error *err)
 {
     struct verdict v;
     struct stat st;
@@ -253,14 +261,55 @@ permission_mode_check(const struct permission_account *a, int fd,
         return error_errno(err, errno, "%s: cannot be examined", path);
     }
     snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-    status = judge_acl(a, name, &st, &v);
+    status = judge_acl(a, name, &st, perm, &v);
     if (status == DT_STOP) {
-        v = judge_mode(a, &st);
+        v = judge_mode(a, &st, perm);
     } else if (status != DT_OK) {
         return error_set(err, DT_ERR_ACCES, "%s: its ACL cannot be judged",
                          path);
     }
-    return may_read(&v) ? DT_OK
-                        : error_set(err, DT_ERR_ACCES,
-                                    "%s: mode bits or ACL forbid it", path);
+    return is_allowed(&v) ? DT_OK
+                          : error_set(err, DT_ERR_ACCES,
+                                      "%s: mode bits or ACL forbid it", path);
+}
+
+int
+permission_mode_check(const struct permission_account *a, int fd,
+                      const char *path, struct error *err)
+{
+    return judge(a, fd, PERM_READ, path, err);
+}
+
+int
+permission_mode_check_folders(const struct permission_account *a,
+                              const char *path, struct error *err)
+{
+    CLEANUP_FD int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP_FREE char *copy = strdup(path);
+    char *at = copy, *slash;
+    int status;
+
+    if (!copy || dir < 0) {
+        return error_set(err, DT_ERR_NOMEM, "%s: out of memory", path);
+    }
+    status = judge(a, dir, PERM_SEARCH, "/", err);
+    while (status == DT_OK && (slash = strchr(at + 1, '/'))) {
+        int next;
+
+        *slash = '\0';
+        next =
+            openat(dir, at + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (next < 0) {
+            return error_errno(err, errno, "%s: folder %s", path, copy);
+        }
+        close(dir);
+        dir = next;
+        status = judge(a, dir, PERM_SEARCH, copy, err);
+        *slash = '/';
+        at = slash;
+    }
+    if (status != DT_OK) {
+        error_prefix(err, "%s: folder", path);
+    }
+    return status;
 }

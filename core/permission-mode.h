@@ -27,9 +27,14 @@ void permission_account_free(struct permission_account *a);
 
 /* Whether the account may read the file of the descriptor, as the kernel
  * decides it: the first class that fits - owner, named user, groups, others -
- * and no other. The uid 0 is an account like others. Search permission on
- * folders above is not looked at. DT_OK, DT_ERR_ACCES. */
+ * and no other. The uid 0 is an account like others. DT_OK, DT_ERR_ACCES. */
 int permission_mode_check(const struct permission_account *a, int fd,
                           const char *path, struct error *err);
+
+/* The same for searching the folders that an absolute path without symbolic
+ * links leads through. Whoever can move these can read the file anyway, so
+ * they need not be those through which it was opened. */
+int permission_mode_check_folders(const struct permission_account *a,
+                                  const char *path, struct error *err);
 
 #endif

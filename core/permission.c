@@ -248,6 +248,9 @@ permission_check(const struct permission *p, int fd, const char *path,
     int status = check_rules(p, path, err);
 
     if (status == DT_OK && p->account && fd >= 0) {
+        status = permission_mode_check_folders(p->account, path, err);
+    }
+    if (status == DT_OK && p->account && fd >= 0) {
         status = permission_mode_check(p->account, fd, path, err);
     }
     return status;

@@ -172,6 +172,52 @@ test_mode_bits(void **state)
     assert_int_equal(may_read(1001, out, 1, "file"), DENY);
 }
 
+static int
+may_search(uid_t uid, const gid_t *groups, size_t nr, const char *path)
+{
+    struct permission_account *a;
+    struct error err = ERROR_INIT;
+    int status;
+
+    assert_int_equal(permission_account_from_ids(uid, groups, nr, &a, &err),
+                     DT_OK);
+    status = permission_mode_check_folders(a, path, &err);
+    permission_account_free(a);
+    return status;
+}
+
+/* The folders above count as they do for the kernel. */
+static void
+test_folders(void **state)
+{
+    const gid_t in[] = {2000}, out[] = {7};
+    char path[256], through[300];
+
+    snprintf(path, sizeof(path), "%s/a/b/file", (const char *)*state);
+    assert_int_equal(mkdir("a", 0700), 0);
+    assert_int_equal(mkdir("a/b", 0700), 0);
+    if (chown(".", 1000, 2000) < 0 || chown("a", 1000, 2000) < 0 ||
+        chown("a/b", 1000, 2000) < 0) {
+        skip(); /* needs root */
+    }
+    assert_int_equal(may_search(1000, out, 1, path), ALLOW);
+    assert_int_equal(may_search(1001, in, 1, path), DENY);
+    assert_int_equal(chmod(".", 0711) | chmod("a", 0710), 0);
+    assert_int_equal(may_search(1001, in, 1, path), DENY);
+    assert_int_equal(chmod("a/b", 0754), 0);
+    assert_int_equal(may_search(1001, in, 1, path), ALLOW);
+    assert_int_equal(may_search(1001, out, 1, path), DENY);
+    assert_int_equal(chmod("a", 0701) | chmod("a/b", 0701), 0);
+    assert_int_equal(may_search(1001, in, 1, path), DENY); /* group class */
+    assert_int_equal(may_search(1001, out, 1, path), ALLOW);
+    assert_int_equal(chmod("a/b", 0766), 0); /* reading is not searching */
+    assert_int_equal(may_search(1001, out, 1, path), DENY);
+    /* no symbolic link is followed: the path is a resolved one */
+    assert_int_equal(chmod("a/b", 0755) | symlink("a", "link"), 0);
+    snprintf(through, sizeof(through), "%s/link/b/file", (const char *)*state);
+    assert_true(may_search(1001, out, 1, through) < 0);
+}
+
 #ifdef HAVE_ACL
 static void
 set_acl(const char *text)
@@ -222,6 +268,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),   cmocka_unit_test(test_bad_rules),
         cmocka_unit_test(test_account), IN_TEMPDIR(test_mode_bits),
+        IN_TEMPDIR(test_folders),
 #ifdef HAVE_ACL
         IN_TEMPDIR(test_acl),
 #endif

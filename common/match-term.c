@@ -15,13 +15,17 @@ static int
 refuse(struct match_error *err, int status, const struct match_term *from,
        size_t offset, const char *text)
 {
-    int shown = from->len < 60 ? (int)from->len : 60;
+    int shown = from->len < 60 ? (int)from->len : 60, len;
 
     if (err) {
         err->offset = offset;
-        snprintf(err->text, sizeof(err->text),
-                 "pattern \"%.*s%s\": offset %zu: %s", shown, from->pattern,
-                 from->len > 60 ? "..." : "", offset, text);
+        /* never more than a third of the room */
+        len = snprintf(err->text, sizeof(err->text),
+                       "pattern \"%.*s%s\": offset %zu: ", shown, from->pattern,
+                       from->len > 60 ? "..." : "", offset);
+        err->why = len > 0 ? (size_t)len : 0;
+        snprintf(err->text + err->why, sizeof(err->text) - err->why, "%s",
+                 text);
     }
     return status;
 }

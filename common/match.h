@@ -39,7 +39,8 @@ struct match_term {
     bool is_negated; /* a line must not match it */
 };
 
-/* Ways that tests force; 0 is what everybody else wants. */
+/* Ways that tests force; 0 is what others want, but for rules of permission,
+ * which are left to the interpreter. */
 #define MATCH_NO_JIT 0x01u    /* the interpreter */
 #define MATCH_BY_LINE 0x02u   /* the plain matcher: each line alone */
 #define MATCH_BY_BLOCK 0x04u  /* regexes by block, also with a rare literal */
@@ -51,7 +52,7 @@ struct match_args {
     bool invert;
     bool ignore_case;
     bool is_fixed;
-    unsigned hooks;               /* MATCH_…, for tests */
+    unsigned hooks;               /* MATCH_… */
     const enum bytes_level *simd; /* NULL: the best; for tests */
 };
 
@@ -60,6 +61,7 @@ struct match_error {
     size_t term;    /* which */
     size_t offset;  /* where, in bytes */
     char text[320]; /* "pattern "x(": offset 1: expected …" */
+    size_t why;     /* where in it "expected …" begins */
 };
 
 /* Compiles; everything is copied. DT_OK, DT_ERR_INVAL (a pattern is wrong),

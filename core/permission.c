@@ -4,23 +4,16 @@
  */
 #include "permission.h"
 
-#include "bytes.h"
-#include "pattern.h"
+#include "match.h"
 #include "permission-mode.h"
 
 #include <stdlib.h>
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #define RULE_TYPE "readfiles:"
-/* Backtracking steps a start position; a path is at most PATH_MAX long. */
-#define RULE_MATCH_LIMIT 1000000u
 
 struct rule {
     bool is_deny;
-    struct pattern pattern;
-    pcre2_code *code; /* NULL: the pattern says it all without */
+    struct match *match;
     char *text;
 };
 
@@ -30,105 +23,18 @@ struct permission {
     struct permission_account *account; /* NULL: mode bits are not checked */
 };
 
-/* ---- searching ---- */
-
+/* 1: the rule's pattern is in the path; 0: it is not; or an error. */
 static int
-compile(const struct pattern *p, pcre2_code **out, struct error *err)
+search(const struct rule *r, const char *path)
 {
-    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    PCRE2_SIZE offset;
-    PCRE2_UCHAR text[256];
-    int code = PCRE2_ERROR_NOMEMORY;
+    struct match_state *state;
+    int answer = match_state_new(r->match, NULL, NULL, &state);
 
-    if (context) {
-        pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-        *out =
-            pcre2_compile((PCRE2_SPTR)p->regex, p->regex_len,
-                          PCRE2_UTF | PCRE2_MULTILINE | PCRE2_NO_AUTO_CAPTURE |
-                              PCRE2_NEVER_BACKSLASH_C,
-                          &code, &offset, context);
-        pcre2_compile_context_free(context);
+    if (answer == DT_OK) {
+        answer = match_text(state, path, strlen(path), NULL);
+        match_state_free(state);
     }
-    if (*out) {
-        return DT_OK;
-    }
-    pcre2_get_error_message(code, text, sizeof(text));
-    return error_set(err, DT_ERR_INVAL, "%s", (const char *)text);
-}
-
-/* The text with each byte that is not UTF-8 as U+FFFD, as Go sees it. */
-static int
-to_utf8(const char *text, size_t len, struct buf *out)
-{
-    const char *end = text + len;
-    int status = DT_OK;
-
-    while (text < end && status == DT_OK) {
-        size_t n = bytes_utf8_valid(text, (size_t)(end - text));
-
-        status = buf_append(out, text, n);
-        text += n;
-        if (text < end && status == DT_OK) {
-            status = buf_puts(out, "\xef\xbf\xbd");
-            text++;
-        }
-    }
-    return status;
-}
-
-/* DT_OK: found; DT_STOP: not found. */
-static int
-search_literal(const struct pattern *p, const char *text, size_t len)
-{
-    for (size_t at = 0; at + p->literal_len <= len; at++) {
-        size_t i = 0;
-
-        while (i < p->literal_len &&
-               ((unsigned char)text[at + i] | (p->mask ? p->mask[i] : 0)) ==
-                   p->literal[i]) {
-            i++;
-        }
-        if (i == p->literal_len) {
-            return DT_OK;
-        }
-    }
-    return DT_STOP;
-}
-
-static int
-search_regex(const pcre2_code *code, const char *text, size_t len)
-{
-    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-    pcre2_match_context *context = pcre2_match_context_create(NULL);
-    struct buf utf8 = {0};
-    int status = DT_ERR_NOMEM;
-
-    if (data && context && to_utf8(text, len, &utf8) == DT_OK) {
-        int n;
-
-        pcre2_set_match_limit(context, RULE_MATCH_LIMIT);
-        n = pcre2_match(code, (PCRE2_SPTR)(utf8.data ? utf8.data : ""),
-                        utf8.len, 0, 0, data, context);
-        status = n >= 0                     ? DT_OK
-                 : n == PCRE2_ERROR_NOMATCH ? DT_STOP
-                                            : DT_ERR_LIMIT;
-    }
-    buf_fini(&utf8);
-    pcre2_match_context_free(context);
-    pcre2_match_data_free(data);
-    return status;
-}
-
-static int
-search(const struct rule *r, const char *text)
-{
-    size_t len = strlen(text);
-
-    if (r->pattern.is_always || r->pattern.is_never) {
-        return r->pattern.is_always ? DT_OK : DT_STOP;
-    }
-    return r->pattern.is_literal ? search_literal(&r->pattern, text, len)
-                                 : search_regex(r->code, text, len);
+    return answer;
 }
 
 /* ---- rules ---- */
@@ -141,8 +47,12 @@ search(const struct rule *r, const char *text)
 static int
 rule_init(struct rule *r, const char *text, struct error *err)
 {
-    struct pattern_error reason = {0};
     const char *pattern = text;
+    struct match_error reason;
+    struct match_term term;
+    /* the interpreter: paths are short, and a wrong answer would be grave */
+    const struct match_args args = {
+        .terms = &term, .nr_terms = 1, .hooks = MATCH_NO_JIT};
     int status;
 
     if (!strncmp(pattern, RULE_TYPE, strlen(RULE_TYPE))) {
@@ -150,23 +60,18 @@ rule_init(struct rule *r, const char *text, struct error *err)
     }
     r->is_deny = *pattern == '!';
     pattern += r->is_deny;
-    status = pattern_parse(pattern, strlen(pattern), 0, &r->pattern, &reason);
+    term = (struct match_term){pattern, strlen(pattern), false};
+    status = match_compile(&args, &r->match, &reason);
     if (status == DT_ERR_NOMEM ||
         (status == DT_OK && !(r->text = strdup(text)))) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
-    if (status != DT_OK) {
-        return error_set(err, DT_ERR_INVAL,
-                         "permission rule \"%.500s\": byte %zu: %s", text,
-                         (size_t)(pattern - text) + reason.offset, reason.text);
-    }
-    if (r->pattern.regex) {
-        status = compile(&r->pattern, &r->code, err);
-        if (status != DT_OK) {
-            error_prefix(err, "permission rule \"%.500s\"", text);
-        }
-    }
-    return status;
+    return status == DT_OK
+               ? DT_OK
+               : error_set(err, DT_ERR_INVAL,
+                           "permission rule \"%.500s\": byte %zu: %s", text,
+                           (size_t)(pattern - text) + reason.offset,
+                           reason.text + reason.why);
 }
 
 int
@@ -201,8 +106,7 @@ permission_free(struct permission *p)
         return;
     }
     for (size_t i = 0; i < p->nr_rules; i++) {
-        pcre2_code_free(p->rules[i].code);
-        pattern_fini(&p->rules[i].pattern);
+        match_free(p->rules[i].match);
         free(p->rules[i].text);
     }
     free(p->rules);
@@ -221,20 +125,20 @@ check_rules(const struct permission *p, const char *path, struct error *err)
         return error_set(err, DT_ERR_ACCES, "%s: newline in the path", path);
     }
     for (size_t i = 0; i < p->nr_rules; i++) {
-        int status = search(&p->rules[i], path);
+        int answer = search(&p->rules[i], path);
 
-        if (status < 0) {
+        if (answer < 0) {
             return error_set(
                 err, DT_ERR_ACCES,
                 "%s: permission rule \"%.500s\" cannot be decided: %s", path,
-                p->rules[i].text, dt_strerror(status));
+                p->rules[i].text, dt_strerror(answer));
         }
-        if (status == DT_OK && p->rules[i].is_deny) {
+        if (answer && p->rules[i].is_deny) {
             return error_set(err, DT_ERR_ACCES,
                              "%s: permission rule \"%.500s\" forbids it", path,
                              p->rules[i].text);
         }
-        is_allowed |= status == DT_OK;
+        is_allowed |= answer == 1;
     }
     return is_allowed ? DT_OK
                       : error_set(err, DT_ERR_ACCES,

@@ -5,6 +5,7 @@
 #include "children.h"
 #include "auth.h"
 #include "cleanup.h"
+#include "emptyroot.h"
 #include "memlimit.h"
 #include "sandbox.h"
 #include "session.h"
@@ -41,7 +42,7 @@ static int
 run_session(struct connection *c, int fd, int broker_fd)
 {
     struct connection_shared *sh = c->shared;
-    const int keep[] = {fd, broker_fd};
+    const int keep[] = {fd, broker_fd, sh->empty_fd};
     struct session_args args = {.config = sh->config,
                                 .bind = sh->bind,
                                 .fd = fd,
@@ -50,17 +51,18 @@ run_session(struct connection *c, int fd, int broker_fd)
     enum log_level level = LOG_INFO;
     int st = DT_OK, result = 1;
 
-    sandbox_keep_fds(keep, 2);
+    sandbox_keep_fds(keep, 3);
     sandbox_enter(sh->self, NAME_SESSION);
     log_level_parse(sh->config->common.log_level, &level, NULL);
     if (broker_log_new(broker_fd, level, &args.log) != DT_OK) {
         return 1;
     }
-    if (sh->as_root) {
-        st = sandbox_become(sh->session_uid, sh->session_gid, NULL, &err);
+    st = memlimit_set(SESSION_MEMORY, &err);
+    if (st == DT_OK && sh->empty_fd >= 0) {
+        st = emptyroot_enter(sh->empty_fd, &err);
     }
-    if (st == DT_OK) {
-        st = memlimit_set(SESSION_MEMORY, &err);
+    if (st == DT_OK && sh->as_root) {
+        st = sandbox_become(sh->session_uid, sh->session_gid, NULL, &err);
     }
     if (st == DT_OK) {
         st = sandbox_harden(&err);

@@ -37,6 +37,7 @@ struct connection_shared {
     size_t nr_health;  /* … and health checks, which are not */
     pid_t self;        /* the listener */
     bool as_root;      /* it runs as root: children take other identities */
+    int empty_fd;      /* their root folder; -1: none */
     uid_t session_uid; /* of session processes then */
     gid_t session_gid;
     bool is_stopping;

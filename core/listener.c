@@ -7,6 +7,7 @@
 #include "cleanup.h"
 #include "clock.h"
 #include "connection.h"
+#include "emptyroot.h"
 #include "socket.h"
 #include "sshbind.h"
 #include "trim.h"
@@ -89,6 +90,7 @@ static int
 find_session_user(struct connection_shared *sh, struct error *err)
 {
     const char *name = sh->config->server.session_user;
+    struct error why = ERROR_INIT;
     const struct passwd *pw;
 
     sh->as_root = geteuid() == 0;
@@ -104,6 +106,11 @@ find_session_user(struct connection_shared *sh, struct error *err)
     }
     sh->session_uid = pw->pw_uid;
     sh->session_gid = pw->pw_gid;
+    sh->empty_fd = emptyroot_open(&why);
+    if (sh->empty_fd < 0) {
+        log_warn(sh->log, "session processes keep their root folder|%s",
+                 why.text);
+    }
     return DT_OK;
 }
 
@@ -173,6 +180,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
                            .kill_sessions_ms = CLOCK_NEVER};
     l->shared.log = args->log;
     l->shared.self = getpid();
+    l->shared.empty_fd = -1;
     slots_init(&l->shared.slots);
     auth_cache_init(&l->shared.cache);
     penalty_init(&l->shared.penalty);
@@ -230,6 +238,9 @@ close_all(struct listener *l)
     }
     if (l->spare_fd >= 0) {
         close(l->spare_fd);
+    }
+    if (l->shared.empty_fd >= 0) {
+        close(l->shared.empty_fd);
     }
     if (l->shared.bind) {
         ssh_bind_free(l->shared.bind);

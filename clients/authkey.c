@@ -6,12 +6,14 @@
 
 #include "base64.h"
 #include "cleanup.h"
+#include "hostkey.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define MAX_FILE 65536u /* bytes of a .pub file */
+#define TEST_KEY_BITS 4096
 
 /* The whole of a small regular file; `text` has MAX_FILE + 1 bytes. */
 static bool
@@ -82,4 +84,33 @@ authkey_read(const char *key_path, struct buf *out, const char **why)
     }
     *why = "out of memory";
     return buf_append(out, key, strlen(key)) == DT_OK;
+}
+
+int
+authkey_make(const char *key_path, struct log *log, struct error *err)
+{
+    CLEANUP_FREE char *public_path = NULL;
+    enum ssh_keytypes_e type;
+    ssh_key key = NULL;
+    int rc;
+
+    if (access(key_path, F_OK) == 0) {
+        return DT_OK;
+    }
+    rc = hostkey_ensure(key_path, SSH_KEYTYPE_RSA, TEST_KEY_BITS, log, &type,
+                        err);
+    if (rc != DT_OK) {
+        return rc;
+    }
+    if (asprintf(&public_path, "%s.pub", key_path) < 0) {
+        public_path = NULL;
+        return error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    if (ssh_pki_import_privkey_file(key_path, NULL, NULL, NULL, &key) !=
+            SSH_OK ||
+        ssh_pki_export_pubkey_file(key, public_path) != SSH_OK) {
+        rc = error_set(err, DT_ERR_IO, "%s: cannot be written", public_path);
+    }
+    ssh_key_free(key);
+    return rc;
 }

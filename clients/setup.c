@@ -125,14 +125,6 @@ setup_finish(const struct client *c, struct buf *out, struct error *err)
     return rc == DT_OK ? DT_OK : error_set(err, rc, "%s", dt_strerror(rc));
 }
 
-static bool
-is_test_mode(void)
-{
-    const char *mode = getenv("DTAIL_INTEGRATION_TEST_RUN_MODE");
-
-    return mode && strcmp(mode, "yes") == 0;
-}
-
 int
 setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
             struct error *err)
@@ -141,7 +133,7 @@ setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
     CLEANUP_FREE char *second = NULL;
     int rc = DT_OK;
 
-    if (is_test_mode()) {
+    if (config_test_mode()) {
         *path = strdup("./known_hosts");
     } else if (asprintf(path, "%s/.ssh/known_hosts", c->home) < 0 ||
                asprintf(&second, "%s/.ssh/known_hosts2", c->home) < 0) {
@@ -167,12 +159,17 @@ setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
         .key_path = key_path(c),
         .home = c->home,
         .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
-        .is_test_mode = is_test_mode(),
+        .is_test_mode = config_test_mode(),
         .agent = agent,
         .agent_index = c->flags->agent_key_index,
     };
 
-    return clientauth_load(&args, auth, err);
+    int rc = DT_OK;
+
+    if (config_test_mode() && *args.key_path) {
+        rc = authkey_make(args.key_path, c->diag.log, err);
+    }
+    return rc == DT_OK ? clientauth_load(&args, auth, err) : rc;
 }
 
 size_t

@@ -114,6 +114,24 @@ find_session_user(struct connection_shared *sh, struct error *err)
     return DT_OK;
 }
 
+/* In integration tests one key lets everybody in: never with all rights, and
+ * never unnoticed. */
+static int
+check_test_mode(const struct connection_shared *sh, struct error *err)
+{
+    if (!config_test_mode()) {
+        return DT_OK;
+    }
+    if (sh->as_root) {
+        return error_set(err, DT_ERR_INVAL,
+                         "DTAIL_INTEGRATION_TEST_RUN_MODE is set: that is not "
+                         "for a server that is started as root");
+    }
+    log_warn(sh->log, "DTAIL_INTEGRATION_TEST_RUN_MODE is set|the key in "
+                      "./id_rsa.pub lets every user in");
+    return DT_OK;
+}
+
 /* The host's name up to the first dot. */
 static char *
 short_host_name(void)
@@ -192,6 +210,9 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
         return error_set(err, DT_ERR_NOMEM, "out of memory or descriptors");
     }
     st = find_session_user(&l->shared, err);
+    if (st == DT_OK) {
+        st = check_test_mode(&l->shared, err);
+    }
     if (st == DT_OK) {
         st = open_signals(l, err);
     }

@@ -69,6 +69,20 @@ is_verbatim(const struct client *c)
     return true;
 }
 
+/* Counts of lines instead of lines? */
+static bool
+is_counting(const struct client *c)
+{
+    for (size_t i = 0; i < c->nr_queries; i++) {
+        for (size_t a = 0; a < c->queries[i].nr_args; a++) {
+            if (strcmp(c->queries[i].args[a].name, "count") == 0) {
+                return (c->command->flags & CLIENT_MATCHES) != 0;
+            }
+        }
+    }
+    return false;
+}
+
 struct printer_args
 finish_printer_args(const struct client *c, const struct output *out)
 {
@@ -77,6 +91,7 @@ finish_printer_args(const struct client *c, const struct output *out)
         .line_end = !is_verbatim(c),
         .escape =
             c->flags->escape || (!c->flags->raw && output_is_terminal(out)),
+        .counts = is_counting(c),
     };
 }
 

@@ -280,6 +280,22 @@ printer_lines(struct printer *p, struct printer_source *s, const char *data,
     return print(p, s, p->escaped.data, p->escaped.len, cancel);
 }
 
+/* Whole lines "host:name:count": is any count above 0? */
+static bool
+has_count(const char *data, size_t len)
+{
+    const char *end = data + len, *nl;
+
+    for (; data < end; data = nl + 1) {
+        nl = memchr(data, '\n', (size_t)(end - data));
+        nl = nl ? nl : end;
+        if (nl - data < 2 || memcmp(nl - 2, ":0", 2) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int
 printer_text(struct printer *p, const char *data, size_t len,
              const struct cancel *cancel)
@@ -287,7 +303,7 @@ printer_text(struct printer *p, const char *data, size_t len,
     if (len == 0) {
         return DT_OK;
     }
-    p->has_printed = true;
+    p->has_printed = p->has_printed || !p->args.counts || has_count(data, len);
     if (p->args.escape) {
         p->escaped.len = 0;
         if (escape_append(&p->escaped, data, len, true) != DT_OK) {

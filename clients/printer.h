@@ -17,6 +17,7 @@ struct printer_args {
     bool line_end; /* plain: a line without a newline gets one (grep, tail);
                       else the bytes stay as they are (cat) */
     bool escape;   /* control bytes are shown instead of sent */
+    bool counts;   /* a text whose lines all end in ":0" is nothing printed */
 };
 
 struct printer;
@@ -46,7 +47,7 @@ int printer_text(struct printer *p, const char *data, size_t len,
 int printer_sequences(struct printer *p, const char *data, size_t len,
                       const struct cancel *cancel);
 int printer_flush(struct printer *p, const struct cancel *cancel);
-/* True once a line or text was printed. */
+/* True once a line or text was printed (see `counts`). */
 bool printer_has_printed(const struct printer *p);
 
 #endif

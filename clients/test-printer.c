@@ -133,6 +133,27 @@ test_numbers(void **state)
     buf_fini(&want);
 }
 
+/* Counts that are all 0 are as if nothing was printed. */
+static void
+test_counts(void **state)
+{
+    static const char *const texts[] = {"a:0:0\n", "a:x:0\nb:y:0\n",
+                                        "a:x:0\nb:y:10\nc:z:0\n"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        for (int counts = 0; counts < 2; counts++) {
+            struct trial t;
+
+            trial_begin(&t, (struct printer_args){.counts = counts}, "f");
+            assert_int_equal(
+                printer_text(t.p, texts[i], strlen(texts[i]), NULL), DT_OK);
+            assert_int_equal(printer_has_printed(t.p), !counts || i == 2);
+            expect(&t, texts[i]);
+        }
+    }
+}
+
 static void
 test_names_are_escaped(void **state)
 {
@@ -380,6 +401,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_headed),
         cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_names_are_escaped),
         cmocka_unit_test(test_plain_is_verbatim),
         cmocka_unit_test(test_plain_line_end),

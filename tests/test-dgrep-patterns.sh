@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # dgrep: patterns travel byte for byte; a wrong one is told once, with its
-# place, before any connection; an expensive one ends its query only.
+# place, before any connection. Expensive ones: test-dgrep-expensive.sh.
 . ./functions.sh || exit 99
 requires_plugin grep
 
 printf 'end \nend\n\377\376 raw\n tab\there\nq"uote\\\n' > odd
-head -c 100000 /dev/zero | tr '\0' a > as
-printf 'b\n' >> as
-chmod 644 odd as
+chmod 644 odd
 
 one() # LINE-NUMBER PATTERN
 {
@@ -29,12 +27,10 @@ check()
     assert_status 2 run_client dgrep --regex "$(cat long-pattern)" "$T/odd" \
         > out 2> err
     assert_contains err 'long|65536'
-    # Whatever it costs, it ends, and the error names file and line.
-    local status=0
-    run_client dgrep --plain --regex '(a+)+$' "$T/as" > out 2> err || status=$?
-    if [ $status -ne 0 ]; then
-        assert_contains err 'pattern too expensive on .*as line 1'
-    fi
+    # once for all servers, before any is asked
+    assert_status 2 run_client dgrep --servers 127.0.0.1:1,127.0.0.1:2 \
+        --regex 'x(' "$T/odd" > out 2> err
+    assert_eq 'complaints about the pattern' 1 "$(grep -c 'offset 1' err)"
     # Others are served as before.
     one 1 'end '
 }

@@ -16,10 +16,17 @@ cp two.gz named-wrongly.log
 gzip < log | head -c 3000 > cut.gz
 { gzip < log; echo garbage; } > tail.gz
 gzip < /dev/null > nothing.gz
+: > zero.gz # as log rotation makes them
+{ cat two.gz; head -c 2048 /dev/zero; } > padded.gz # as tapes and disks do
+{ cat two.zst; head -c 2048 /dev/zero; } > padded.zst
+zstd -q < log > whole.zst
+head -c 30000 whole.zst > cut.zst
+{ zstd -q < log; echo garbage; } > tail.zst
+cp log plain.gz
 printf '\357\273\277first\nsecond\n' > bom
 printf 'nul \0 ERROR\n' > nul
 { printf '\377\376'; printf 'a ERROR b\nno\n' | iconv -f UTF-8 -t UTF-16LE; } > utf16
-chmod 644 ./*.gz two.zst named-wrongly.log bom nul utf16
+chmod 644 ./*.gz ./*.zst named-wrongly.log bom nul utf16
 
 same()
 {
@@ -32,27 +39,34 @@ same()
 check()
 {
     local file status
-    for file in two.gz two.zst named-wrongly.log; do
+    for file in two.gz two.zst named-wrongly.log padded.gz padded.zst \
+        plain.gz; do
         same want --regex ERROR "$T/$file"
+        assert_lacks err "$file"
     done
-    # every whole line, then the error; --strict makes it a status
-    run_client dgrep --plain --regex . "$T/cut.gz" > out 2> err
-    assert_contains err 'cut\.gz'
-    [ -s out ] || fail "nothing of the truncated file came"
-    head -n "$(wc -l < out)" log > want.cut
-    head -n "$(($(wc -l < out) - 1))" out > out.whole
-    head -n "$(wc -l < out.whole)" log > want.cut
-    assert_same want.cut out.whole
-    status=0
-    run_client dgrep --strict --plain --regex . "$T/cut.gz" > out 2> err ||
-        status=$?
-    [ $status -ne 0 ] || fail "--strict with a truncated file: status 0"
-    run_client dgrep --plain --regex ERROR "$T/tail.gz" > out 2> err
-    assert_same want out
-    assert_contains err 'tail\.gz'
-    run_client dgrep --plain --regex . "$T/nothing.gz" > out 2> err
-    [ ! -s out ] || fail "an empty gzip file has lines"
-    assert_lacks err 'nothing\.gz'
+    for file in cut.gz cut.zst; do
+        # every whole line, then the error; --strict makes it a status
+        run_client dgrep --plain --regex . "$T/$file" > out 2> err
+        assert_contains err "$file.*byte [0-9]+"
+        [ -s out ] || fail "nothing of $file came"
+        head -n "$(($(wc -l < out) - 1))" out > out.whole
+        head -n "$(wc -l < out.whole)" log > want.cut
+        assert_same want.cut out.whole
+        status=0
+        run_client dgrep --strict --plain --regex . "$T/$file" > out 2> err ||
+            status=$?
+        [ $status -ne 0 ] || fail "--strict with $file: status 0"
+    done
+    for file in tail.gz tail.zst; do
+        run_client dgrep --plain --regex ERROR "$T/$file" > out 2> err
+        assert_same want out
+        assert_contains err "$file.*byte [0-9]+"
+    done
+    for file in nothing.gz zero.gz; do
+        run_client dgrep --plain --regex . "$T/$file" > out 2> err
+        [ ! -s out ] || fail "$file has lines"
+        assert_lacks err "$file"
+    done
     printf 'first\n' > want.bom
     same want.bom --regex '^first$' "$T/bom"
     same nul --regex ERROR "$T/nul"

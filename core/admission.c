@@ -27,10 +27,11 @@ admission_count(struct connection *const *conns, size_t nr)
 
 /* When a connection may be dropped. */
 static int64_t
-drop_ms(const struct connection *c)
+drop_ms(const struct connection *c, bool is_own)
 {
-    return c->began_ms +
-           (c->nr_lookups > 0 ? ADMISSION_SLOW_MS : ADMISSION_SILENT_MS);
+    return c->began_ms + (c->nr_lookups > 0 ? ADMISSION_SLOW_MS
+                          : is_own          ? ADMISSION_OWN_MS
+                                            : ADMISSION_SILENT_MS);
 }
 
 struct connection *
@@ -40,20 +41,19 @@ admission_victim(struct connection *const *conns, size_t nr,
     struct connection *oldest = NULL, *own = NULL;
 
     *retry_ms = CLOCK_NEVER;
-    for (size_t i = 0; i < nr; i++) {
+    for (size_t i = 0; i < nr && !own; i++) {
         struct connection *c = conns[i];
+        bool is_own = strcmp(c->address, address) == 0;
 
         if (!is_waiting(c)) {
             continue;
         }
-        *retry_ms = clock_earlier(*retry_ms, drop_ms(c));
-        if (drop_ms(c) > now_ms) {
+        *retry_ms = clock_earlier(*retry_ms, drop_ms(c, is_own));
+        if (drop_ms(c, is_own) > now_ms) {
             continue;
         }
         oldest = oldest ? oldest : c;
-        if (!own && strcmp(c->address, address) == 0) {
-            own = c;
-        }
+        own = is_own ? c : NULL;
     }
     return own ? own : oldest;
 }

@@ -13,6 +13,8 @@
 
 /* A connection that has tried no key after this time may be dropped, … */
 #define ADMISSION_SILENT_MS 500
+/* … for another of the same address after this one, … */
+#define ADMISSION_OWN_MS 150
 /* … and one that has not logged in after this one. */
 #define ADMISSION_SLOW_MS 2000
 

@@ -3,11 +3,11 @@
  * The listener's loop: connections, signals, children, deadlines.
  */
 #include "listener.h"
-#include "admission.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "connection.h"
 #include "emptyroot.h"
+#include "entrance.h"
 #include "socket.h"
 #include "sshbind.h"
 #include "trim.h"
@@ -26,23 +26,20 @@
  * killed, and for sessions to tell their clients. */
 #define STOP_EXTRA_MS 500
 #define STOP_TELL_MS 2000
-/* No memory for another socket: how long the port is left alone. */
-#define ACCEPT_PAUSE_MS 1000
+/* Session processes started before anything else gets a turn. */
+#define STARTS_A_TURN 8
 
 struct listener {
     const struct listener_args *args;
     struct connection_shared shared;
     struct connection **conns;
     size_t nr, cap;
-    struct pollfd *polls; /* room for 2 and those of cap connections */
+    struct pollfd *polls; /* room for 2, guests, and those of cap connections */
     size_t *nr_polled;    /* entries of each connection */
     int listen_fd;
     int signal_fd;
-    int spare_fd; /* given up to accept, and refuse, when none is left */
-    int64_t accept_after_ms;
-    int64_t admit_ms; /* when one that has not logged in may be dropped for
-                         another; CLOCK_NEVER: there is room */
-    int64_t stop_ms;  /* --shutdownAfter; CLOCK_NEVER */
+    struct entrance entrance;
+    int64_t stop_ms;         /* --shutdownAfter; CLOCK_NEVER */
     int64_t kill_workers_ms; /* once stopping */
     int64_t kill_sessions_ms;
 };
@@ -168,8 +165,9 @@ make_room(struct listener *l)
     if (l->nr < l->cap) {
         return true;
     }
-    polls =
-        reallocarray(l->polls, 2 + cap * CONNECTION_MAX_POLL, sizeof(*polls));
+    polls = reallocarray(l->polls,
+                         2 + ENTRANCE_MAX_GUESTS + cap * CONNECTION_MAX_POLL,
+                         sizeof(*polls));
     l->polls = polls ? polls : l->polls;
     nr_polled = reallocarray(l->nr_polled, cap, sizeof(*nr_polled));
     l->nr_polled = nr_polled ? nr_polled : l->nr_polled;
@@ -191,9 +189,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     *l = (struct listener){.args = args,
                            .listen_fd = -1,
                            .signal_fd = -1,
-                           .spare_fd = -1,
                            .stop_ms = CLOCK_NEVER,
-                           .admit_ms = CLOCK_NEVER,
                            .kill_workers_ms = CLOCK_NEVER,
                            .kill_sessions_ms = CLOCK_NEVER};
     l->shared.log = args->log;
@@ -205,8 +201,8 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     use_settings(l);
     raise_fd_limit(args->log);
     l->shared.host = short_host_name();
-    l->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (!l->shared.host || l->spare_fd < 0 || !make_room(l)) {
+    if (!l->shared.host || !make_room(l) ||
+        entrance_init(&l->entrance, &l->shared) != DT_OK) {
         return error_set(err, DT_ERR_NOMEM, "out of memory or descriptors");
     }
     st = find_session_user(&l->shared, err);
@@ -257,9 +253,7 @@ close_all(struct listener *l)
     if (l->signal_fd >= 0) {
         close(l->signal_fd);
     }
-    if (l->spare_fd >= 0) {
-        close(l->spare_fd);
-    }
+    entrance_fini(&l->entrance);
     if (l->shared.empty_fd >= 0) {
         close(l->shared.empty_fd);
     }
@@ -273,58 +267,12 @@ close_all(struct listener *l)
 
 /* ---- connections ---- */
 
-static bool
-is_full(const struct listener *l)
-{
-    return admission_count(l->conns, l->nr) >=
-           (size_t)l->shared.config->server.max_startups;
-}
-
-/* Room for one more, or one that may be dropped. Else admit_ms says when. */
-static bool
-may_accept(struct listener *l, int64_t now_ms)
-{
-    l->admit_ms = CLOCK_NEVER;
-    return !is_full(l) ||
-           admission_victim(l->conns, l->nr, "", now_ms, &l->admit_ms) != NULL;
-}
-
-/* Drops one that has not logged in when there are too many of them. */
-static void
-make_place(struct listener *l, const char *address)
-{
-    int64_t retry_ms;
-    struct connection *c = is_full(l)
-                               ? admission_victim(l->conns, l->nr, address,
-                                                  clock_now_ms(), &retry_ms)
-                               : NULL;
-
-    if (c) {
-        log_info(l->args->log,
-                 "%s|dropped before the log-in|MaxStartups (%d) reached",
-                 c->peer, l->shared.config->server.max_startups);
-        connection_kill_session(c);
-    }
-}
-
 static void
 add_connection(struct listener *l, int fd, const struct sockaddr_storage *from)
 {
-    const struct penalty_limits limits =
-        connection_penalty_limits(l->shared.config);
-    char address[INET6_ADDRSTRLEN];
     struct error err = ERROR_INIT;
     struct connection *c;
 
-    connection_address(from, address);
-    if (penalty_is_blocked(&l->shared.penalty, &limits, address,
-                           clock_now_ms())) {
-        log_debug(l->args->log, "connection refused|%s|failed log-ins",
-                  address);
-        close(fd);
-        return;
-    }
-    make_place(l, address);
     if (!make_room(l)) {
         log_error(l->args->log, "connection refused|out of memory");
         close(fd);
@@ -337,38 +285,20 @@ add_connection(struct listener *l, int fd, const struct sockaddr_storage *from)
     l->conns[l->nr++] = c;
 }
 
-/* No descriptor is left: take the connection with the spare one, so that it
- * is refused and does not wake us again and again. */
+/* Gives session processes to those at the entrance who are next. */
 static void
-refuse_with_spare(struct listener *l)
+let_in(struct listener *l)
 {
     struct sockaddr_storage from;
     int fd;
 
-    log_error(l->args->log, "connection refused|%s", strerror(errno));
-    if (l->spare_fd >= 0) {
-        close(l->spare_fd);
-    }
-    fd = socket_accept(l->listen_fd, &from);
-    if (fd >= 0) {
-        close(fd);
-    }
-    l->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
-static void
-accept_one(struct listener *l)
-{
-    struct sockaddr_storage from;
-    int fd = socket_accept(l->listen_fd, &from);
-
-    if (fd >= 0) {
+    for (int i = 0; i < STARTS_A_TURN; i++) {
+        fd =
+            entrance_next(&l->entrance, l->conns, l->nr, clock_now_ms(), &from);
+        if (fd < 0) {
+            return;
+        }
         add_connection(l, fd, &from);
-    } else if (errno == EMFILE || errno == ENFILE) {
-        refuse_with_spare(l);
-    } else if (errno == ENOMEM || errno == ENOBUFS) {
-        log_error(l->args->log, "accept|%s", strerror(errno));
-        l->accept_after_ms = clock_now_ms() + ACCEPT_PAUSE_MS;
     }
 }
 
@@ -435,7 +365,8 @@ stop(struct listener *l, const char *why)
     }
     log_info(l->args->log, "stopping|%s|%zu connections", why, l->nr);
     l->shared.is_stopping = true;
-    l->stop_ms = l->admit_ms = CLOCK_NEVER;
+    l->stop_ms = CLOCK_NEVER;
+    entrance_fini(&l->entrance);
     close(l->listen_fd);
     l->listen_fd = -1;
     l->kill_workers_ms = now + grace + STOP_EXTRA_MS;
@@ -494,11 +425,15 @@ static int64_t
 next_deadline(const struct listener *l)
 {
     int64_t next = clock_earlier(l->kill_workers_ms, l->kill_sessions_ms);
+    int64_t now = clock_now_ms();
 
     next = clock_earlier(next, l->stop_ms);
-    next = clock_earlier(next, l->admit_ms);
-    if (l->accept_after_ms > clock_now_ms()) {
-        next = clock_earlier(next, l->accept_after_ms);
+    if (l->listen_fd >= 0) {
+        next = clock_earlier(
+            next, entrance_next_ms(&l->entrance, l->conns, l->nr, now));
+        next = clock_earlier(next, l->entrance.accept_after_ms > now
+                                       ? l->entrance.accept_after_ms
+                                       : CLOCK_NEVER);
     }
     for (size_t i = 0; i < l->nr; i++) {
         next = clock_earlier(next, connection_next_ms(l->conns[i]));
@@ -511,14 +446,15 @@ next_deadline(const struct listener *l)
 static int
 turn(struct listener *l, struct error *err)
 {
-    size_t nr_conns = l->nr, n = 2;
+    size_t nr_conns = l->nr, nr_guests, n;
     struct pollfd *p = l->polls;
-    int64_t now = clock_now_ms();
     bool accepts =
-        l->listen_fd >= 0 && now >= l->accept_after_ms && may_accept(l, now);
+        l->listen_fd >= 0 && entrance_accepts(&l->entrance, clock_now_ms());
 
     p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
     p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};
+    nr_guests = entrance_poll(&l->entrance, p + 2);
+    n = 2 + nr_guests;
     for (size_t i = 0; i < nr_conns; i++) {
         l->nr_polled[i] = connection_poll(l->conns[i], p + n);
         n += l->nr_polled[i];
@@ -526,13 +462,16 @@ turn(struct listener *l, struct error *err)
     if (poll(p, n, clock_poll_ms(next_deadline(l))) < 0 && errno != EINTR) {
         return error_errno(err, errno, "listener: poll");
     }
-    n = 2;
+    n = 2 + nr_guests;
     for (size_t i = 0; i < nr_conns; i++) {
         for (size_t k = 0; k < l->nr_polled[i]; k++, n++) {
             if (p[n].revents) {
                 connection_event(l->conns[i], p[n].fd);
             }
         }
+    }
+    if (l->listen_fd >= 0) {
+        entrance_events(&l->entrance, p + 2, clock_now_ms());
     }
     if (p[0].revents) {
         read_signals(l);
@@ -542,8 +481,11 @@ turn(struct listener *l, struct error *err)
         connection_flush(l->conns[i]);
     }
     remove_finished(l);
-    if (p[1].revents && l->listen_fd >= 0) {
-        accept_one(l);
+    if (l->listen_fd >= 0) {
+        if (p[1].revents) {
+            entrance_accept(&l->entrance, l->listen_fd, clock_now_ms());
+        }
+        let_in(l);
     }
     return DT_OK;
 }

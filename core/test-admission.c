@@ -68,11 +68,16 @@ test_silent_ones_go(void **state)
     assert_int_equal(retry, ADMISSION_SILENT_MS);
     assert_int_equal(victim(&f, "", ADMISSION_SILENT_MS, &retry), 0);
     /* his own before another's, though younger */
-    assert_int_equal(victim(&f, "192.0.2.1", ADMISSION_SILENT_MS + 99, &retry),
-                     0);
-    assert_int_equal(victim(&f, "192.0.2.1", ADMISSION_SILENT_MS + 100, &retry),
-                     1);
+    assert_int_equal(victim(&f, "192.0.2.1", ADMISSION_SILENT_MS, &retry), 1);
     assert_int_equal(victim(&f, "203.0.113.9", 10000, &retry), 0);
+    /* and earlier */
+    assert_int_equal(victim(&f, "192.0.2.1", ADMISSION_OWN_MS, &retry), -1);
+    assert_int_equal(retry, 100 + ADMISSION_OWN_MS);
+    assert_int_equal(victim(&f, "192.0.2.1", 100 + ADMISSION_OWN_MS, &retry),
+                     1);
+    assert_int_equal(victim(&f, "203.0.113.9", 100 + ADMISSION_OWN_MS, &retry),
+                     -1);
+    assert_int_equal(retry, ADMISSION_SILENT_MS);
 }
 
 static void

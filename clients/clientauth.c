@@ -5,6 +5,7 @@
 #include "clientauth.h"
 
 #include "agentfilter.h"
+#include "auth-cert.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,6 +52,55 @@ add_item(struct clientauth *a, ssh_key key, const char *name)
     return DT_OK;
 }
 
+/* With another key's certificate a signature would be wrong, and libssh's
+ * servers do not answer those at all. */
+static bool
+belong_together(ssh_key cert, ssh_key key)
+{
+    char *cert_text = NULL, *key_text = NULL;
+    bool ok = ssh_pki_export_pubkey_base64(cert, &cert_text) == SSH_OK &&
+              ssh_pki_export_pubkey_base64(key, &key_text) == SSH_OK &&
+              auth_cert_is_for(cert_text, key_text);
+
+    ssh_string_free_char(cert_text);
+    ssh_string_free_char(key_text);
+    return ok;
+}
+
+/* A certificate beside the key file is offered before the bare key, as the
+ * item "KEY-cert.pub" with a copy of the private key. */
+static int
+add_certificate(struct clientauth *a, const char *path, const char *passphrase)
+{
+    ssh_key cert = NULL, key = NULL;
+    char *name;
+    int rc = DT_OK;
+
+    if (asprintf(&name, "%s-cert.pub", path) < 0) {
+        return DT_ERR_NOMEM;
+    }
+    if (access(name, R_OK) != 0) {
+        free(name);
+        return DT_OK;
+    }
+    if (ssh_pki_import_cert_file(name, &cert) != SSH_OK ||
+        ssh_pki_import_privkey_file(path, passphrase, NULL, NULL, &key) !=
+            SSH_OK ||
+        !belong_together(cert, key) ||
+        ssh_pki_copy_cert_to_privkey(cert, key) != SSH_OK) {
+        rc = buf_printf(&a->notes, "; %s is no certificate of that key", name);
+        ssh_key_free(key);
+    } else {
+        rc = add_item(a, key, name);
+        if (rc != DT_OK) {
+            ssh_key_free(key);
+        }
+    }
+    ssh_key_free(cert);
+    free(name);
+    return rc;
+}
+
 /* Reads a key file. Only what the user named is worth a note when missing. */
 static int
 add_file(struct clientauth *a, const char *path, const char *passphrase,
@@ -69,7 +119,10 @@ add_file(struct clientauth *a, const char *path, const char *passphrase,
                           passphrase ? " with DTAIL_KEY_PASSPHRASE"
                                      : " (encrypted? DTAIL_KEY_PASSPHRASE)");
     }
-    rc = is_known(a, key) ? DT_AGAIN : add_item(a, key, path);
+    rc = is_known(a, key) ? DT_AGAIN : add_certificate(a, path, passphrase);
+    if (rc == DT_OK) {
+        rc = add_item(a, key, path);
+    }
     if (rc != DT_OK) {
         ssh_key_free(key);
     }

@@ -5,6 +5,8 @@
 #include "auth-cert.h"
 
 #include "auth-address.h"
+#include "base64.h"
+#include "cleanup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,4 +258,32 @@ auth_cert_check(const struct auth_cert *c, const char *user,
         st = check_validity(c, peer->now, err);
     }
     return st == DT_OK ? check_critical(c, peer, err) : st;
+}
+
+/* The key's own fields stand in the certificate right behind the nonce. */
+static bool
+has_key(struct auth_cert_bytes cert, struct auth_cert_bytes key)
+{
+    struct auth_cert_bytes ignored;
+
+    return auth_cert_take(&cert, &ignored) && /* type */
+           auth_cert_take(&cert, &ignored) && /* nonce */
+           auth_cert_take(&key, &ignored) &&  /* type */
+           key.len > 0 && cert.len >= key.len &&
+           memcmp(cert.data, key.data, key.len) == 0;
+}
+
+bool
+auth_cert_is_for(const char *cert, const char *key)
+{
+    size_t room = base64_decoded_max(strlen(cert)) + 1;
+    size_t key_room = base64_decoded_max(strlen(key)) + 1;
+    CLEANUP_FREE uint8_t *a = malloc(room);
+    CLEANUP_FREE uint8_t *b = malloc(key_room);
+    size_t a_len, b_len;
+
+    return a && b && base64_decode(a, &a_len, cert, strlen(cert)) &&
+           base64_decode(b, &b_len, key, strlen(key)) &&
+           has_key((struct auth_cert_bytes){a, a_len},
+                   (struct auth_cert_bytes){b, b_len});
 }

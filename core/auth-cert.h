@@ -51,6 +51,9 @@ int auth_cert_verify(const struct auth_cert *c, struct error *err);
 int auth_cert_check(const struct auth_cert *c, const char *user,
                     const struct auth_peer *peer, struct error *err);
 
+/* Whether the certificate is for that key; both in base64. */
+bool auth_cert_is_for(const char *cert, const char *key);
+
 /* For parsers: takes the next string, u32 or u64 off *in. */
 bool auth_cert_take(struct auth_cert_bytes *in, struct auth_cert_bytes *out);
 bool auth_cert_is(const struct auth_cert_bytes *b, const char *text);

@@ -178,6 +178,21 @@ test_signature_of_another(void **state)
     assert_int_equal(auth_cert_verify(&ca, &err), DT_ERR_ACCES);
 }
 
+static void
+test_key_of_certificate(void **state)
+{
+    (void)state;
+    assert_true(auth_cert_is_for(CERT_ED25519, PLAIN));
+    assert_true(auth_cert_is_for(CERT_RSA, PLAIN)); /* by another authority */
+    assert_false(auth_cert_is_for(PLAIN, PLAIN));
+    assert_false(auth_cert_is_for(CERT_ED25519, "AAAA"));
+    assert_false(auth_cert_is_for(CERT_ED25519, ""));
+    assert_false(auth_cert_is_for("", PLAIN));
+    assert_false(auth_cert_is_for(
+        CERT_ED25519, "AAAAC3NzaC1lZDI1NTE5AAAAIKMnixVTeULgqCC76jpKJGLaq9e26Oan"
+                      "TQRJTOrvCX8P"));
+}
+
 int
 main(void)
 {
@@ -187,6 +202,7 @@ main(void)
         cmocka_unit_test(test_every_bit_counts),
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_signature_of_another),
+        cmocka_unit_test(test_key_of_certificate),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,10 @@
 #ifndef CORE_TEST_AUTH_CERT_H
 #define CORE_TEST_AUTH_CERT_H
 
+/* the bare key of all of them */
+#define PLAIN \
+    "AAAAC3NzaC1lZDI1NTE5AAAAIAFCTh514zHs0cefeI6Uqs3NSTJvysouKJzJI7PiOycu"
+
 #define CERT_ED25519                                                         \
     "AAAAIHNzaC1lZDI1NTE5LWNlcnQtdjAxQG9wZW5zc2guY29tAAAAINRNyi8TTIJ1F/Gcs4" \
     "KyOqD7Pea+fbdeZuqHai7i8Nl7AAAAIAFCTh514zHs0cefeI6Uqs3NSTJvysouKJzJI7Pi" \

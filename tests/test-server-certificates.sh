@@ -4,7 +4,8 @@
 # authorities, by OpenSSH's client.
 . ./functions.sh || exit 99
 . "$top_srcdir/tests/server-functions.sh"
-requires_program dserver
+requires_program dserver dcat
+requires_plugin cat
 
 ca=$T/server/ca.pub
 ADD_SERVER='"TrustedUserCAKeys": "'$ca'"'
@@ -48,7 +49,27 @@ accepted 'the same again'
 certify ca -n "$TEST_USER" -V -5m:+5m -O source-address=10.0.0.0/8,127.0.0.1/32
 accepted 'with validity and source-address'
 
+# Our clients take the certificate that lies beside a key.
+echo text > f
+chmod 644 f
+dcat()
+{
+    run_client dcat --servers "127.0.0.1:$PORT" --user "$TEST_USER" --plain \
+        --trustAllHosts --no-auth-key --auth-key-path "$key" "$T/f" \
+        > out 2> err
+}
+dcat || fail "dcat: $(cat err)"
+assert_eq 'dcat with a certificate' text "$(cat out)"
+# One of another key beside it is left out.
+make_key stray
+cp "$key-cert.pub" "$HOME/.ssh/stray-cert.pub"
+allow_key "$HOME/.ssh/stray.pub"
+key=$HOME/.ssh/stray dcat || fail "dcat: $(cat err)"
+assert_eq 'dcat beside a strange certificate' text "$(cat out)"
+rm "$T/server/cache/$TEST_USER.authorized_keys"
 certify ca -n somebody
+assert_status 1 dcat
+assert_contains err 'tried: [^ ]*user-cert.pub, [^ ]*user'
 refused "certificate \"id of user\": $TEST_USER is not among the principals"
 certify ca
 refused 'without principals'
@@ -78,6 +99,7 @@ for type in 'ed25519' 'ecdsa -b 256' 'ecdsa -b 384' 'ecdsa -b 521' 'rsa -b 2048'
     cp "$HOME/.ssh/ca2.pub" "$ca"
     certify ca2 -n "$TEST_USER"
     accepted "$type"
+    dcat || fail "dcat with $type: $(cat err)"
 done
 certify ca2 -t rsa-sha2-256 -n "$TEST_USER"
 accepted 'RSA with SHA-256'

@@ -113,8 +113,16 @@ decide_special(const struct connection *c, struct broker_msg *msg,
                                                  .password_len = c->lookup_len,
                                                  .address = c->address};
     const char *job;
-    int st = auth_special_decide(&request, &job, note);
+    int st = DT_OK;
 
+    /* Names in AllowFrom are looked up: root does not read answers of DNS. */
+    if (c->shared->as_root) {
+        st = sandbox_become(c->shared->session_uid, c->shared->session_gid,
+                            NULL, note);
+    }
+    if (st == DT_OK) {
+        st = auth_special_decide(&request, &job, note);
+    }
     if (st == DT_OK) {
         msg->key_len = (uint32_t)strlen(job);
         memcpy(msg->key, job, msg->key_len);

@@ -14,7 +14,8 @@
 
 #define OUTPUT_BUFFER (256u * 1024u) /* bytes */
 #define OUTPUT_SLACK 64u             /* writable behind reserved room */
-#define OUTPUT_DIRECT (64u * 1024u)  /* larger pieces are not copied */
+/* Larger pieces are not copied; two packets of SSH are 65,516 bytes. */
+#define OUTPUT_DIRECT (60u * 1024u)
 
 struct cancel;
 struct output;

@@ -132,12 +132,17 @@ static inline void
 raise_number(struct printer_source *s, uint64_t number)
 {
     char *digit = s->head + s->digits_at + s->nr_digits - 1;
-    uint64_t more = number - s->number;
+    unsigned more = (unsigned)(number - s->number);
 
     for (size_t left = s->nr_digits; left && more; left--, digit--) {
-        more += (uint64_t)(*digit - '0');
-        *digit = (char)('0' + more % 10);
-        more /= 10;
+        more += (unsigned)(*digit - '0');
+        if (more < 10) { /* mostly the first time */
+            *digit = (char)('0' + more);
+            more = 0;
+        } else {
+            *digit = (char)('0' + more % 10);
+            more /= 10;
+        }
     }
     if (more) { /* one digit more */
         set_number(s, number);

@@ -150,7 +150,7 @@ emit_range(struct run_cursor *cursor, size_t from, size_t to,
     if (from == to) {
         return DT_OK;
     }
-    l = run_lines(cursor, from, to);
+    l = run_lines(cursor, from, to, 0);
     status = emit(ctx, &l);
     return status < 0 ? status : DT_OK;
 }
@@ -240,7 +240,7 @@ context_end_block(struct context *c, struct run_cursor *cursor)
     nr = trim_rest(c, cursor->block->data);
     trim(c, c->args.before - nr);
     compact(c);
-    l = run_lines(cursor, c->rest_from, c->rest_to);
+    l = run_lines(cursor, c->rest_from, c->rest_to, 0);
     c->rest_from = c->rest_to = 0;
     return hold(c, &l);
 }

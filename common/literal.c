@@ -124,18 +124,32 @@ same4(const void *a, const void *b)
 }
 
 static INLINE bool
+same8(const void *a, const void *b)
+{
+    return memcmp(a, b, 8) == 0;
+}
+
+/* Without a call, so that the loops around it keep their registers. */
+static INLINE bool
 is_here(const struct literal *l, const char *p, bool fold)
 {
-    if (!fold && l->len >= 4) {
-        return same4(p, l->bytes) &&
-               same4(p + l->len - 4, l->bytes + l->len - 4) &&
-               (l->len <= 8 || memcmp(p, l->bytes, l->len) == 0);
+    const unsigned char *bytes = l->bytes;
+    const size_t len = l->len;
+    size_t i = 0;
+
+    if (!fold && len >= 8) {
+        for (; i + 8 < len; i += 8) {
+            if (!same8(p + i, bytes + i)) {
+                return false;
+            }
+        }
+        return same8(p + len - 8, bytes + len - 8);
     }
-    if (!fold) {
-        return memcmp(p, l->bytes, l->len) == 0;
+    if (!fold && len >= 4) {
+        return same4(p, bytes) && same4(p + len - 4, bytes + len - 4);
     }
-    for (size_t i = 0; i < l->len; i++) {
-        if (((unsigned char)p[i] | l->mask[i]) != l->bytes[i]) {
+    for (; i < len; i++) {
+        if (((unsigned char)p[i] | (fold ? l->mask[i] : 0)) != bytes[i]) {
             return false;
         }
     }
@@ -368,11 +382,6 @@ AVX2 static const char *
 find_avx2(const struct literal *l, const struct literal_pair *pair,
           const char *p, const char *end)
 {
-    const char *last = end - l->len;
-
-    if (!l->mask && last - p < 128) {
-        return find_short(l, pair, p, last);
-    }
     return l->mask ? find32(l, pair, p, end, true)
                    : find32(l, pair, p, end, false);
 }
@@ -383,6 +392,13 @@ const char *
 literal_find(const struct literal *l, const struct literal_pair *pair,
              enum bytes_level level, const char *p, const char *end)
 {
+#if HAVE_X86
+    /* a line, in most cases; a needle that is longer wraps around */
+    if (level == BYTES_AVX2 && !l->mask && l->len > 1 &&
+        (size_t)(end - p) - l->len < 128) {
+        return find_short(l, pair, p, end - l->len);
+    }
+#endif
     if ((size_t)(end - p) < l->len) {
         return NULL;
     }

@@ -178,6 +178,12 @@ match_is_none(const struct match *m)
 }
 
 bool
+match_is_single(const struct match *m)
+{
+    return !m->is_inverted && (m->mode == MODE_TERMS || m->mode == MODE_UNION);
+}
+
+bool
 match_is_literal(const struct match *m)
 {
     for (size_t i = 0; i < m->nr_terms; i++) {

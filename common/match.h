@@ -75,6 +75,8 @@ void match_free(struct match *m);
 bool match_is_all(const struct match *m);
 /* No line can be selected. */
 bool match_is_none(const struct match *m);
+/* Each run that match_next finds is one line. */
+bool match_is_single(const struct match *m);
 /* The search is for literals only, without any regular expression. */
 bool match_is_literal(const struct match *m);
 

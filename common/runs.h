@@ -32,10 +32,10 @@ run_count(const char *data, size_t len)
     return len ? bytes_count_newlines(data, len) + (data[len - 1] != '\n') : 0;
 }
 
-/* The lines [from, to) of the block; `from` not before the run of the last
- * call. The bytes are the block's. */
+/* The lines [from, to) of the block, `nr` of them (0: to be counted); `from`
+ * not before the run of the last call. The bytes are the block's. */
 static inline struct dt_lines
-run_lines(struct run_cursor *c, size_t from, size_t to)
+run_lines(struct run_cursor *c, size_t from, size_t to, uint64_t nr)
 {
     const struct dt_block *b = c->block;
     struct dt_lines l = {
@@ -50,10 +50,12 @@ run_lines(struct run_cursor *c, size_t from, size_t to)
         l.flags = b->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT);
     }
     if (c->line) {
-        c->line += bytes_count_newlines(b->data + c->at, from - c->at);
-        c->at = from;
-        l.first_line = c->line;
-        l.nr_lines = run_count(l.data, l.len);
+        l.nr_lines = nr ? nr : run_count(l.data, l.len);
+        l.first_line =
+            c->line + bytes_count_newlines(b->data + c->at, from - c->at);
+        /* a last line without newline has none behind it */
+        c->line = l.first_line + l.nr_lines;
+        c->at = to;
     }
     return l;
 }

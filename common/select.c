@@ -261,17 +261,17 @@ give(void *ctx, const struct dt_lines *lines)
     return dt_emit_lines(s->query, lines);
 }
 
-/* The lines [from, to) of the block are selected, those since `*done` are
- * not. */
+/* The lines [from, to) of the block are selected, `nr` of them (0: not
+ * counted), those since `*done` are not. */
 static int
-on_run(struct select *s, size_t *done, size_t from, size_t to)
+on_run(struct select *s, size_t *done, size_t from, size_t to, uint64_t nr)
 {
     struct context *c = &s->source->context;
     struct dt_lines lines;
     int status;
 
     if (!s->has_context) {
-        lines = run_lines(&s->cursor, from, to);
+        lines = run_lines(&s->cursor, from, to, nr);
         *done = to;
         return give(s, &lines);
     }
@@ -312,26 +312,30 @@ match_failed(struct select *s, const struct dt_block *b, int status)
 static int
 search_block(struct select *s, const struct dt_block *b, size_t *done)
 {
+    const uint64_t one = match_is_single(s->match);
     size_t from = 0, to = 0, start, end;
+    uint64_t nr = 0;
     int rc, status;
 
     match_begin(s->state, b->data, b->len);
     while ((rc = match_next(s->state, &start, &end)) == 1) {
         if (start == to && to) {
             to = end;
+            nr += one;
             continue;
         }
         if (from < to) {
-            status = on_run(s, done, from, to);
+            status = on_run(s, done, from, to, nr);
             if (status != DT_OK) {
                 return status;
             }
         }
         from = start;
         to = end;
+        nr = one;
     }
     if (from < to) {
-        status = on_run(s, done, from, to);
+        status = on_run(s, done, from, to, nr);
         if (status != DT_OK) {
             return status;
         }
@@ -347,7 +351,7 @@ search_line(struct select *s, const struct dt_block *b, size_t *done)
     if (rc < 0) {
         return match_failed(s, b, rc);
     }
-    return rc ? on_run(s, done, 0, b->len) : DT_OK;
+    return rc ? on_run(s, done, 0, b->len, 1) : DT_OK;
 }
 
 static int
@@ -358,7 +362,7 @@ search(struct select *s, const struct dt_block *b)
 
     run_cursor_init(&s->cursor, b);
     if (match_is_all(s->match)) {
-        status = on_run(s, &done, 0, b->len);
+        status = on_run(s, &done, 0, b->len, b->nr_lines);
     } else if (b->flags & DT_BLOCK_LINE) {
         status = search_line(s, b, &done);
     } else if (!match_is_none(s->match)) {

@@ -106,6 +106,34 @@ refused local
 cp keys.saved "$keys"
 only local
 
+# What it is for: a key behind the agent lets in once, the local one from then
+# on, here one with a passphrase, in its usual place; and anew after a restart.
+if command -v ssh-agent > /dev/null; then
+    eval "$(ssh-agent -s -a "$T/agent")" > /dev/null
+    cleanup_fn kill_quietly "$SSH_AGENT_PID"
+    ssh-add -q "$listed"
+    mv "$listed" "$listed.pub" "$T"
+    ssh-keygen -q -t rsa -b 2048 -N 'open sesame' -f "$HOME/.ssh/id_rsa"
+    usual()
+    {
+        DTAIL_KEY_PASSPHRASE='open sesame' run_client dcat --plain \
+            --servers "127.0.0.1:$PORT" --user "$TEST_USER" --trustAllHosts \
+            "$T/f" > out 2> err < /dev/null
+    }
+    for start in first second; do
+        usual || fail "with the agent: $(cat err)"
+        SSH_AUTH_SOCK='' usual || fail "$start start: $(cat err)"
+        assert_eq "$start start, without the agent" text "$(cat out)"
+        stop_server
+        start_server
+        allow_key "$T/id_ed25519.pub"
+        SSH_AUTH_SOCK='' assert_status 1 usual
+    done
+    mv "$T/id_ed25519" "$T/id_ed25519.pub" "$HOME/.ssh"
+    rm "$HOME/.ssh/id_rsa" "$HOME/.ssh/id_rsa.pub"
+    unset SSH_AUTH_SOCK
+fi
+
 # Gone at the restart; a server may have it turned off; time passes.
 stop_server
 ADD_SERVER='"AuthKeyEnabled": false'

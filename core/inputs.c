@@ -258,7 +258,7 @@ refuse_target(struct inputs *ins, const struct source_target *t, int rc,
         return; /* a directory that a glob happens to match is no failure */
     }
     /* no reason that would tell of files outside the user's rights */
-    if (rc == DT_ERR_ACCES && ins->a.env->permission) {
+    if (rc == DT_ERR_ACCES && ins->a.env->permission && ins->a.env->log) {
         ins->a.env->log(ins->a.env->log_ctx, DT_LOG_INFO, err->text);
     }
     NOTE(ins, "Unable to read file(s), check server logs|%s|%s", t->path,

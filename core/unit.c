@@ -197,14 +197,18 @@ unit_fini(struct unit *u)
 
 /* ---- slices ---- */
 
-/* Reads until `want` bytes from u->pos on are there, or the file ends. */
-static void
+/* Reads until `want` bytes from u->pos on are there, or the file ends. Makes
+ * room for them. */
+static int
 fill_slice(const struct inputs_args *a, struct unit *u, uint64_t want,
            bool *is_end)
 {
     struct error err = ERROR_INIT;
     size_t until = u->at + (size_t)want;
 
+    if (mem_reserve(&u->mem, until) != DT_OK) {
+        return DT_ERR_NOMEM;
+    }
     while (u->mem.len < until) {
         ssize_t n = source_pread(u->input->source, u->mem.data + u->mem.len,
                                  until - u->mem.len,
@@ -218,6 +222,7 @@ fill_slice(const struct inputs_args *a, struct unit *u, uint64_t want,
         }
         u->mem.len += (size_t)n;
     }
+    return DT_OK;
 }
 
 /* How many bytes to have: of a slice that was cut off all and the rest of its
@@ -244,7 +249,9 @@ align_slice(const struct inputs_args *a, struct unit *u)
         size_t len;
 
         u->at = u->mem.len = mem_place(&u->mem, u->pos);
-        fill_slice(a, u, slice_want(u), &is_end);
+        if (fill_slice(a, u, slice_want(u), &is_end) != DT_OK) {
+            return DT_ERR_NOMEM;
+        }
         len = u->mem.len - u->at;
         nl = memchr(u->mem.data + u->at, '\n', len);
         if (nl) {
@@ -283,13 +290,18 @@ slice_share(const struct unit *u, size_t max, bool is_end, uint32_t *flags)
     return lines_take(data, len, max, is_end, flags);
 }
 
-/* Moves what lies behind the last run to its place in the memory. */
+/* Moves what lies behind the last run to its place in the memory, that is to
+ * the front. After a long line, for which the memory was taken anew, the place
+ * may lie further back than there is room. */
 static void
 drop_run(struct unit *u)
 {
     size_t rest = u->mem.len - u->at, to = mem_place(&u->mem, u->pos);
 
     if (u->len) {
+        if (to > u->at) {
+            to = 0;
+        }
         memmove(u->mem.data + to, u->mem.data + u->at, rest);
         u->at = to;
         u->mem.len = to + rest;
@@ -304,15 +316,14 @@ read_run(const struct inputs_args *a, struct unit *u, bool *is_end)
     uint64_t want = slice_want(u);
 
     for (;;) {
-        fill_slice(a, u, want, is_end);
+        if (fill_slice(a, u, want, is_end) != DT_OK) {
+            return DT_ERR_NOMEM;
+        }
         u->len = slice_share(u, max_line(a), *is_end, &u->flags);
         if (u->len || *is_end) {
             return DT_OK;
         }
         want = (uint64_t)(u->mem.len - u->at) * 2;
-        if (mem_reserve(&u->mem, u->at + (size_t)want) != DT_OK) {
-            return DT_ERR_NOMEM;
-        }
     }
 }
 

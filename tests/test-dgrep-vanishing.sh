@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A file that shrinks, vanishes or may no longer be read while it is searched:
+# A file that shrinks, grows, vanishes or may no longer be read while searched:
 # what there was to be read is searched, a missing rest is told once, and
 # --strict makes it a status.
 . ./functions.sh || exit 99
@@ -8,14 +8,18 @@ requires_plugin grep
 # More than pipe, window and buffers hold: the reading stands still while
 # nobody takes the output.
 genlog log 700000 > whole
+# one whose last slice begins inside a long line
+{ cat whole; printf 'user '; head -c 600000 /dev/zero | tr '\0' x; echo; } > long
+genlog log 60000 > more
 rest=30000007 # bytes that are left, in the middle of a line
 head -c $rest whole > cut
 mkfifo pipe
 
-# begin ARGUMENTS...: dgrep over a fresh copy, when its first byte has come.
+# begin FILE ARGUMENTS...: dgrep over a fresh copy, when its first byte has come.
 begin()
 {
-    cp whole log
+    cp "$1" log
+    shift
     chmod 644 log
     (run_client dgrep --plain --regex user "$@" "$T/log" || exit) \
         > pipe 2> err &
@@ -39,22 +43,26 @@ check()
 {
     grep user cut > want.cut || fail "no lines to look for"
     grep user whole > want
-    begin
+    begin whole
     truncate -s $rest log
     finish want.cut 0
     assert_contains err 'log shrank while it was read'
     assert_eq "notes about the file, $WAY" 1 "$(grep -c shrank err)"
-    begin --strict
+    begin whole --strict
     truncate -s $rest log
     finish want.cut 1
-    begin
+    begin long
+    cat more >> log
+    cat long more | grep user > want.more
+    finish want.more 0
+    begin whole
     rm log
     finish want 0
-    begin --strict
+    begin whole --strict
     chmod 0 log
     finish want 0
     assert_lacks err 'log'
-    begin
+    begin whole
     # another file under the name does not matter
     echo 'user of another file' > other
     mv other log

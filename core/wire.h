@@ -12,8 +12,10 @@
 #define WIRE_SUBSYSTEM "dtail"
 #define WIRE_SERVER_BANNER "dserver_5.0"
 
-/* Limits, in bytes, of what follows the length field. */
-#define WIRE_MAX_REQUEST (1u << 20)
+/* Limits, in bytes, of what follows the length field. The server takes requests
+ * of Server.MaxCommandFrameSize bytes, which is 1 MiB if not set otherwise and
+ * at most this. */
+#define WIRE_MAX_REQUEST (1u << 24)
 #define WIRE_MAX_FRAME ((1u << 24) + 64u)
 
 #define WIRE_HEADER_LEN 5u /* length and type */

@@ -271,11 +271,11 @@ take_frames(struct worker *w, struct error *err)
 {
     size_t at = 0, used;
     struct wire_frame f;
+    unsigned max = (unsigned)w->a->config->server.max_command_frame_size;
     int rc;
 
     for (;;) {
-        rc = wire_decode(w->in.data + at, w->in.len - at, WIRE_MAX_REQUEST, &f,
-                         &used);
+        rc = wire_decode(w->in.data + at, w->in.len - at, max, &f, &used);
         if (rc != DT_OK) {
             break;
         }
@@ -288,8 +288,9 @@ take_frames(struct worker *w, struct error *err)
     buf_consume(&w->in, at);
     if (rc == DT_ERR_LIMIT) {
         return error_set(err, rc,
-                         "a request is longer than the %u bytes allowed",
-                         WIRE_MAX_REQUEST);
+                         "a request is longer than the %u bytes that "
+                         "Server.MaxCommandFrameSize allows",
+                         max);
     }
     if (rc == DT_ERR_PROTO) {
         return error_set(err, rc, "a request frame is too short for its type");

@@ -39,7 +39,8 @@ relay_start(struct relay *r, ssh_channel channel, int worker_fd)
     r->channel = channel;
     r->worker_fd = worker_fd;
     r->down = malloc(WIRE_BLOCK);
-    r->up = malloc(RELAY_UP_MAX);
+    r->up = malloc(RELAY_UP_MIN);
+    r->up_cap = RELAY_UP_MIN;
     return r->down && r->up ? DT_OK : DT_ERR_NOMEM;
 }
 
@@ -51,6 +52,7 @@ relay_data(struct relay *r, uint32_t len, bool is_stderr)
     }
     /* `len` is everything that is buffered. */
     r->abused = r->abused || len > RELAY_MAX_UNREAD;
+    r->unread = len;
     r->has_input = true;
     return 0;
 }
@@ -154,12 +156,33 @@ relay_write_stderr(struct relay *r, const char *text, size_t len)
     return n < 0 ? -1 : n;
 }
 
+/* Makes the empty upward buffer as big as what is unread, or as small as it
+ * began; without memory it stays. */
+static void
+fit_up(struct relay *r)
+{
+    size_t cap = r->unread > RELAY_UP_MIN ? r->unread : RELAY_UP_MIN;
+    char *up;
+
+    if (r->up_len > 0 || r->up_cap == cap || cap > RELAY_MAX_UNREAD) {
+        return;
+    }
+    up = realloc(r->up, cap);
+    if (up) {
+        r->up = up;
+        r->up_cap = cap;
+    }
+}
+
 static void
 pull_up(struct relay *r)
 {
-    int n = ssh_channel_read_nonblocking(r->channel, r->up, RELAY_UP_MAX, 0);
+    int n;
 
+    fit_up(r);
+    n = ssh_channel_read_nonblocking(r->channel, r->up, (uint32_t)r->up_cap, 0);
     if (n > 0) {
+        r->unread -= (size_t)n < r->unread ? (size_t)n : r->unread;
         r->up_off = 0;
         r->up_len = (size_t)n;
     } else { /* nothing left, SSH_EOF, or an error that others see too */
@@ -192,6 +215,7 @@ flush_up(struct relay *r)
         if (n >= 0) {
             r->up_off += (size_t)n;
             r->up_len -= (size_t)n;
+            fit_up(r);
         } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
             close_up(r); /* the worker is gone; its end is read elsewhere */
         }

@@ -3,7 +3,7 @@
  * The session's relay: bytes between one SSH channel and the worker's socket,
  * both ways, parsing nothing.
  *
- * Three rules keep it from hanging and from growing; each has cost a hang or
+ * Four rules keep it from hanging and from growing; each has cost a hang or
  * a leak to learn:
  *  - libssh handles packets inside most of its calls, and what it handles
  *    there wakes no later poll. So: act until nothing moves, then decide what
@@ -14,6 +14,9 @@
  *    stops reading fills the memory.
  *  - Two guards against clients: data beyond the window that they were given
  *    (libssh does not enforce it), and answers to requests that pile up.
+ *  - What the channel holds is read at once and whole: each read that leaves
+ *    something makes libssh open the window to 1.28 MB more, so that a client
+ *    that keeps to it would pile up bytes without limit.
  *
  * One process, one thread. Nothing waits here.
  */
@@ -26,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RELAY_UP_MAX 32768u         /* bytes on their way to the worker */
+#define RELAY_UP_MIN 32768u         /* room for bytes to the worker */
 #define RELAY_MAX_UNREAD (2u << 20) /* bytes that a client may pile up */
 
 struct relay {
@@ -35,8 +38,9 @@ struct relay {
     int worker_fd;       /* -1: none; owned */
     char *down;          /* worker → client, WIRE_BLOCK bytes */
     size_t down_off, down_len;
-    char *up; /* client → worker, RELAY_UP_MAX bytes */
-    size_t up_off, up_len;
+    char *up; /* client → worker, up_cap bytes */
+    size_t up_off, up_len, up_cap;
+    size_t unread;    /* bytes of the channel, as last told */
     bool has_input;   /* the channel holds data for the worker */
     bool peer_eof;    /* the client sends no more */
     bool up_closed;   /* nothing goes to the worker any more */

@@ -108,10 +108,12 @@ is_right_method(struct connection *c, const struct broker_msg *msg)
     if (is_user == (msg->type == BROKER_LOOKUP_KEY)) {
         return true;
     }
-    log_info(c->shared->log, "%s@%s|%s refused|%s", msg->user, c->peer,
-             is_user ? "password" : "key",
-             is_user ? "only the health check and jobs have passwords"
-                     : "the health check and jobs have no keys");
+    if (connection_may_log(c)) {
+        log_info(c->shared->log, "%s@%s|%s refused|%s", msg->user, c->peer,
+                 is_user ? "password" : "key",
+                 is_user ? "only the health check and jobs have passwords"
+                         : "the health check and jobs have no keys");
+    }
     return false;
 }
 
@@ -195,10 +197,12 @@ connection_login_answered(struct connection *c)
     c->lookup_fd = -1;
     if (st == DT_OK && msg.type == BROKER_KEY_ANSWER) {
         allowed = msg.status == DT_OK && allow(c, &msg);
-        log_at(c->shared->log, allowed ? LOG_DEBUG : LOG_INFO,
-               "%s@%s|%s%s %s|%s", c->lookup_user, c->peer,
-               c->lookup_registered ? "registered " : "", what,
-               allowed ? "accepted" : "refused", msg.text);
+        if (allowed || connection_may_log(c)) {
+            log_at(c->shared->log, allowed ? LOG_DEBUG : LOG_INFO,
+                   "%s@%s|%s%s %s|%s", c->lookup_user, c->peer,
+                   c->lookup_registered ? "registered " : "", what,
+                   allowed ? "accepted" : "refused", msg.text);
+        }
     } else {
         log_error(c->shared->log, "%s@%s|%s refused|the look-up died",
                   c->lookup_user, c->peer, what);

@@ -127,15 +127,36 @@ connection_violation(struct connection *c, const char *what)
     connection_kill_session(c);
 }
 
+/* Who pays for the lines of this connection. */
+static void
+name_payer(const struct connection *c, char who[LOGLIMIT_MAX_WHO])
+{
+    snprintf(who, LOGLIMIT_MAX_WHO, "%s%s", c->is_authenticated ? "user " : "",
+             c->is_authenticated ? c->user : c->address);
+}
+
+bool
+connection_may_log(struct connection *c)
+{
+    char who[LOGLIMIT_MAX_WHO];
+
+    name_payer(c, who);
+    return loglimit_take(&c->shared->loglimit, c->shared->log, who,
+                         clock_now_ms());
+}
+
 /* A line for the log from a child: who it is stands in front, the level and
  * the text are its own. */
 static void
-on_log(const struct connection *c, const struct broker_msg *msg)
+on_log(struct connection *c, const struct broker_msg *msg)
 {
     enum log_level level = LOG_ERROR;
 
     if (msg->status > LOG_ERROR && msg->status <= LOG_ALL) {
         level = (enum log_level)msg->status;
+    }
+    if (!log_wants(c->shared->log, level) || !connection_may_log(c)) {
+        return;
     }
     log_at(c->shared->log, level, "%s%s%s|%s", c->user,
            c->is_authenticated ? "@" : "", c->peer, msg->text);
@@ -320,10 +341,13 @@ static void
 on_worker_end(struct connection *c, int status)
 {
     struct broker_msg msg = {.type = BROKER_WORKER_ENDED};
+    char who[LOGLIMIT_MAX_WHO];
 
     c->worker_pid = 0; /* its number may soon be another's */
     read_messages(c, &c->worker_fd, on_worker_message); /* last log lines */
     close_fd(&c->worker_fd);
+    name_payer(c, who);
+    loglimit_tell(&c->shared->loglimit, c->shared->log, who);
     c->worker_kill_ms = CLOCK_NEVER;
     slots_drop(&c->shared->slots, &c->slots);
     msg.status = describe_end(c, status, msg.text, sizeof(msg.text));
@@ -439,8 +463,10 @@ void
 connection_check_time(struct connection *c, int64_t now_ms)
 {
     if (now_ms >= login_end_ms(c)) {
-        log_error(c->shared->log, "%s|session killed|no log-in in time",
-                  c->peer);
+        if (connection_may_log(c)) {
+            log_error(c->shared->log, "%s|session killed|no log-in in time",
+                      c->peer);
+        }
         c->is_late = true;
         connection_kill_session(c);
     }

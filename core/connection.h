@@ -15,6 +15,7 @@
 #include "broker.h"
 #include "config.h"
 #include "log.h"
+#include "loglimit.h"
 #include "penalty.h"
 #include "plugin.h"
 #include "slots.h"
@@ -33,6 +34,7 @@ struct connection_shared {
     struct slots_table slots;
     struct auth_cache cache;
     struct penalty penalty;
+    struct loglimit loglimit;
     size_t nr_users;   /* logged in, counted by MaxConnections … */
     size_t nr_health;  /* … and health checks, which are not */
     pid_t self;        /* the listener */
@@ -116,6 +118,9 @@ bool connection_reaped(struct connection *c, pid_t pid, int status);
 int64_t connection_next_ms(const struct connection *c);
 void connection_check_time(struct connection *c, int64_t now_ms);
 
+/* Whether one more line that the peer or the user has caused may be written to
+ * the log (loglimit.h). */
+bool connection_may_log(struct connection *c);
 /* Ends a session that broke its rules: it may be in a stranger's hands. */
 void connection_violation(struct connection *c, const char *what);
 /* The server stops: tells session and worker. */

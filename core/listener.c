@@ -340,6 +340,7 @@ reload(struct listener *l)
     struct error err = ERROR_INIT;
 
     log_reopen(l->args->log);
+    loglimit_tell(&l->shared.loglimit, l->args->log, NULL);
     if (l->args->reload(l->args->ctx, &err) != DT_OK) {
         log_error(l->args->log, "reload failed, the old settings stay|%s",
                   err.text);
@@ -500,6 +501,7 @@ listener_run(const struct listener_args *args, struct error *err)
         st = turn(&l, err);
     }
     if (st == DT_OK) {
+        loglimit_tell(&l.shared.loglimit, args->log, NULL);
         log_info(args->log, "stopped");
     }
     close_all(&l);

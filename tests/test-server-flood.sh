@@ -51,11 +51,6 @@ has_sent() # PID BYTES
     [ "${at:-0}" -ge "$2" ]
 }
 
-answers_are_there() # BYTES
-{
-    [ "$(stat -c %s answers)" -ge "$1" ]
-}
-
 # Its memory, with its share of what processes have in common. Only root may
 # look at processes that keep themselves to themselves; valgrind and sanitizers
 # take more.
@@ -74,7 +69,6 @@ start_server
 key=$HOME/.ssh/id_ed25519
 requests 20000 > requests
 mkfifo pipe
-: > answers
 exec 7<> pipe
 ssh "${SSH_OPTIONS[@]}" -i "$key" -p "$PORT" -l "$TEST_USER" 127.0.0.1 \
     -s dtail < requests > pipe 2> err 7>&- &
@@ -93,17 +87,20 @@ assert_same other.log other
 check_memory session "$session" 8192
 check_memory worker "$worker" 8192
 
-# The client begins to read.
-cat < pipe > answers 7>&- &
-reader=$!
-cleanup_fn kill_quietly $reader
-wait_until answers_are_there 1500000
+# The client's output is read: some of it, then the rest.
+timeout "$LIMIT" head -c 1500000 < pipe > answers 7>&-
 check_memory session "$session" 8192
 check_memory worker "$worker" 8192
-exec 7>&-
+exec 8< pipe 7>&-
+cat <&8 >> answers &
+reader=$!
+cleanup_fn kill_quietly $reader
+exec 8<&-
 wait $client || fail "ssh: $? $(cat err)"
 wait $reader
 assert_eq answers 20000 "$(count_ends answers)"
+
+stop_server
 
 # Each refused query has a line; those withheld are counted exactly.
 told=$(grep -ac '|no command "absent" here' server.log)
@@ -111,4 +108,3 @@ hidden=$(sed -n 's/.*|\([0-9]*\) similar messages suppressed$/\1/p' server.log |
     awk '{ n += $1 } END { print n + 0 }')
 assert_eq "lines and suppressed ones" 20000 $((told + hidden))
 [ "$told" -lt 2000 ] || fail "$told lines in the log"
-stop_server

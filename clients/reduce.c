@@ -322,6 +322,9 @@ on_lines(struct call *c)
                              "lines of a source that was not announced");
     }
     e = &c->stream->sources[c->f->source];
+    if (c->f->len == 0) {
+        return REDUCE_OK; /* it says where to go on (resume.h), and no more */
+    }
     if (c->rq->instance &&
         !(plugin_descriptor(c->rq->plugin)->flags & DT_PRINTED)) {
         return on_feed(c, e->origin);

@@ -19,6 +19,7 @@ fill_event(struct follow_event *ev, enum follow_kind kind,
                                 .dev = file->dev,
                                 .ino = file->ino,
                                 .fingerprint = file->fingerprint,
+                                .fd = file->fd,
                                 .offset = file->offset};
 }
 

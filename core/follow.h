@@ -88,6 +88,7 @@ struct follow_event {
     const char *path;
     uint64_t dev, ino;
     const char *fingerprint;
+    int fd;          /* of the file, for its first line; not to be kept */
     uint64_t offset; /* DATA: of data[0] in the file; SOURCE: first byte */
     const char *data;
     size_t len;

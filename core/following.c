@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "config.h"
 #include "follow.h"
+#include "input-head.h"
 #include "queue.h"
 
 #include <bytes.h>
@@ -15,6 +16,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #define QUEUE_LEN 4u
 /* How far a file may be read without a line that is given out before the
@@ -29,7 +31,7 @@ struct entry {
     uint32_t generation;
     struct source_desc desc;   /* SOURCE */
     char text[ERROR_TEXT_MAX]; /* NOTE, LOG */
-    struct buf mem;            /* DATA */
+    struct buf mem;            /* DATA; SOURCE: what the file begins with */
     size_t len;
     uint32_t flags;
     uint64_t offset;
@@ -61,6 +63,19 @@ struct following {
 
 /* ---- the reader's side ---- */
 
+/* What a file begins with, where it is not read from its begin: plugins may
+ * need its first line (dt_source.head). Unreadable: it is not known. */
+static void
+read_first_bytes(struct entry *e, const struct follow_event *ev)
+{
+    ssize_t n = -1;
+
+    if (ev->offset > 0) {
+        n = pread(ev->fd, e->mem.data, INPUT_HEAD_MAX, 0);
+    }
+    e->len = n > 0 ? (size_t)n : 0;
+}
+
 static int
 copy_event(struct entry *e, const struct follow_event *ev)
 {
@@ -82,6 +97,7 @@ copy_event(struct entry *e, const struct follow_event *ev)
     e->flags = ev->flags;
     e->offset = ev->offset;
     if (ev->kind == FOLLOW_SOURCE) {
+        read_first_bytes(e, ev);
         source_desc_fini(&e->desc);
         return source_desc_copy(&e->desc, &d);
     }
@@ -208,8 +224,8 @@ begin_source(struct following *f, const struct entry *e)
     }
     places = &f->places[e->source];
     if (!places->input) {
-        places->input =
-            inputs_add_followed(f->sh->inputs, e->desc.name, e->desc.path);
+        places->input = inputs_add_followed(f->sh->inputs, e->desc.name,
+                                            e->desc.path, e->mem.data, e->len);
         places->next_line = f->sh->is_numbered ? 1 : 0;
     }
     return places->input

@@ -512,7 +512,8 @@ inputs_line_at(struct inputs *ins, uint32_t id, uint64_t offset)
 }
 
 struct input *
-inputs_add_followed(struct inputs *ins, const char *name, const char *path)
+inputs_add_followed(struct inputs *ins, const char *name, const char *path,
+                    const char *first, size_t len)
 {
     struct input *in = calloc(1, sizeof(*in));
     int rc = DT_ERR_NOMEM;
@@ -522,6 +523,9 @@ inputs_add_followed(struct inputs *ins, const char *name, const char *path)
     }
     in->target.name = strdup(name);
     in->target.path = strdup(path);
+    if (len) {
+        input_keep_head(in, first, len);
+    }
     if (in->target.name && in->target.path) {
         pthread_mutex_lock(&ins->lock);
         rc = list_input_locked(ins, in);

@@ -41,9 +41,11 @@ bool inputs_is_stopping(struct inputs *ins);
 /* Readable once inputs_stop was called. */
 int inputs_stop_fd(const struct inputs *ins);
 
-/* Following: lists a source that the follow engine reads; NULL: no memory. */
+/* Following: lists a source that the follow engine reads; NULL: no memory.
+ * `first`: what its file begins with, where it is read from further on. */
 struct input *inputs_add_followed(struct inputs *ins, const char *name,
-                                  const char *path);
+                                  const char *path, const char *first,
+                                  size_t len);
 /* Tells the client the number and name of a source, and its present file. */
 int inputs_announce(struct inputs *ins, const struct input *in,
                     const struct source_desc *desc);

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# A CSV file that is followed from its end is read by the header that stands
+# at its begin, long before what is followed.
+. ./functions.sh
+. "$top_srcdir/tests/dtail-functions.sh"
+requires_plugin mapr
+
+query='select city,sum(n) group by city interval 1 outfile'
+
+# Appends rows until the result file says something: when following began
+# cannot be seen from outside. Then every row counts.
+has_result()
+{
+    grep -qs "^$1," result.csv || {
+        echo "$1,1,x" >> log.csv
+        return 1
+    }
+}
+
+check()
+{
+    local format
+    for format in csv rfc4180; do
+        rm -f result.csv
+        # The header, blank lines in front, and more than one block of rows.
+        { printf '\ncity,n,rest\n'; seq -f 'old,%.0f,y' 60000; } > log.csv
+        chmod 644 log.csv
+        start_client dtail --shutdownAfter "$LIMIT" \
+            --query "$query $T/result.csv logformat $format" "$T/log.csv"
+        wait_until has_result rome
+        wait_until has_result oslo
+        assert_eq "$format: header" 'city,sum(n)' "$(head -n 1 result.csv)"
+        assert_lacks result.csv '^(old|y),'
+        assert_lacks result.csv ',$'
+        kill -TERM "$CLIENT_PID"
+        wait_client || true
+        nothing_at_server
+    done
+}
+run_both_ways check

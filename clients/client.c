@@ -11,9 +11,9 @@
 #include "plugin.h"
 #include "run.h"
 #include "servers.h"
+#include "stdfds.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -404,31 +404,14 @@ run(struct start *s, struct error *err)
     return status;
 }
 
-/* A standard descriptor that the caller closed: else a socket or a file would
- * get its number, and what is printed. One that is only read keeps writing to
- * it an error. */
-static int
-fill_standard_fds(struct error *err)
-{
-    int fd;
-
-    do {
-        fd = open("/dev/null", O_RDONLY);
-        if (fd < 0) {
-            return error_errno(err, errno, "/dev/null");
-        }
-    } while (fd <= STDERR_FILENO);
-    close(fd);
-    return DT_OK;
-}
-
 static int
 start(struct start *s, int argc, char **argv)
 {
     struct error err = ERROR_INIT;
     int status;
 
-    if (fill_standard_fds(&err) != DT_OK) {
+    /* only for reading: printing to one that was closed stays an error */
+    if (stdfds_fill(O_RDONLY, &err) != DT_OK) {
         return bad_usage(err.text);
     }
     status = parse_all(s, argc, argv);

@@ -7,8 +7,8 @@
 #include "cleanup.h"
 #include "options.h"
 #include "plugin-list.h"
+#include "stdfds.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
@@ -390,22 +390,6 @@ open_log(struct server *s, struct error *err)
     return st == DT_OK ? log_new(&args, &s->log, err) : st;
 }
 
-/* 0, 1 and 2 must be open: else a socket would take their numbers. */
-static int
-fill_standard_fds(struct error *err)
-{
-    int fd;
-
-    do {
-        fd = open("/dev/null", O_RDWR);
-        if (fd < 0) {
-            return error_errno(err, errno, "/dev/null");
-        }
-    } while (fd < 3);
-    close(fd);
-    return DT_OK;
-}
-
 int
 server_serve(struct server *s, struct error *err)
 {
@@ -415,7 +399,7 @@ server_serve(struct server *s, struct error *err)
                                  .ctx = s,
                                  .shutdown_after_s =
                                      (int)s->options.shutdown_after};
-    int st = fill_standard_fds(err);
+    int st = stdfds_fill(O_RDWR, err);
 
     if (st == DT_OK) {
         st = load(s, &s->settings, err);

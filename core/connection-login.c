@@ -88,6 +88,22 @@ key_to_look_up(struct connection *c, const struct broker_msg *msg)
     return copy;
 }
 
+/* What the look-up is about, by its role: a key, or a password that may hold
+ * any bytes. False: malformed, or out of memory. */
+static bool
+take_secret(struct connection *c, const struct broker_msg *msg)
+{
+    if (c->lookup_role == AUTH_ROLE_USER) {
+        c->lookup_origin = key_to_look_up(c, msg);
+        c->lookup_len = c->lookup_origin ? strlen(c->lookup_origin) : 0;
+    } else if (msg->key_len <= AUTH_SPECIAL_MAX_PASSWORD &&
+               (c->lookup_origin = calloc(1, msg->key_len + 1u))) {
+        memcpy(c->lookup_origin, msg->key, msg->key_len);
+        c->lookup_len = msg->key_len;
+    }
+    return c->lookup_origin != NULL;
+}
+
 static void
 start_lookup(struct connection *c)
 {
@@ -141,20 +157,9 @@ connection_login_lookup(struct connection *c, const struct broker_msg *msg)
     strcpy(c->lookup_user, msg->user);
     c->lookup_registered = false;
     c->lookup_role = auth_special_role(msg->user);
-    if (c->lookup_role == AUTH_ROLE_USER) {
-        c->lookup_origin = key_to_look_up(c, msg);
-    } else if (msg->key_len <= AUTH_SPECIAL_MAX_PASSWORD) {
-        c->lookup_origin = calloc(1, msg->key_len + 1u);
-    }
-    if (!c->lookup_origin) {
+    if (!take_secret(c, msg)) {
         connection_violation(c, "a malformed look-up");
         return;
-    }
-    if (c->lookup_role == AUTH_ROLE_USER) {
-        c->lookup_len = strlen(c->lookup_origin);
-    } else {
-        memcpy(c->lookup_origin, msg->key, msg->key_len);
-        c->lookup_len = msg->key_len;
     }
     start_lookup(c);
 }

@@ -97,6 +97,15 @@ find(struct penalty *p, const uint8_t source[9], int64_t now_ms, bool make)
     return least;
 }
 
+/* The source of a peer whose failures count; false: they do not. */
+static bool
+is_counted(const struct penalty_limits *limits, const char *address,
+           uint8_t source[9])
+{
+    return limits->unit_ms != 0 && !is_exempt(limits, address) &&
+           name_source(address, source);
+}
+
 int64_t
 penalty_add(struct penalty *p, const struct penalty_limits *limits,
             const char *address, enum penalty_kind kind, int64_t now_ms)
@@ -105,8 +114,7 @@ penalty_add(struct penalty *p, const struct penalty_limits *limits,
     uint8_t source[9];
     int64_t owed;
 
-    if (limits->unit_ms == 0 || is_exempt(limits, address) ||
-        !name_source(address, source)) {
+    if (!is_counted(limits, address, source)) {
         return 0;
     }
     e = find(p, source, now_ms, true);
@@ -128,8 +136,7 @@ penalty_is_blocked(struct penalty *p, const struct penalty_limits *limits,
     const struct penalty_entry *e;
     uint8_t source[9];
 
-    if (limits->unit_ms == 0 || is_exempt(limits, address) ||
-        !name_source(address, source)) {
+    if (!is_counted(limits, address, source)) {
         return false;
     }
     e = find(p, source, now_ms, false);

@@ -5,8 +5,7 @@
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires_plugin cat
-[ "$(id -u)" -eq 0 ] || skip "needs root"
-id daemon > /dev/null 2>&1 || skip "needs the account daemon"
+requires_root daemon
 
 SERVER_AS_ROOT=yes
 TEST_USER=daemon

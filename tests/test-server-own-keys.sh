@@ -5,7 +5,7 @@
 . "$top_srcdir/tests/server-functions.sh"
 requires_program dserver
 requires useradd userdel
-[ "$(id -u)" -eq 0 ] || skip "needs root, to make an account"
+requires_root
 
 user=dt-own-$$
 useradd --no-create-home --home-dir "$T/own" "$user"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first line of a source that is not blank, for plugins that meet its blocks out of order
- * (struct dt_source.head): kept as long as the query, not known when it is
- * longer than INPUT_HEAD_MAX. Under the lock of the inputs.
+ * The first line of a source that is not blank, for plugins that meet its
+ * blocks out of order (struct dt_source.head): kept as long as the query, not
+ * known when it is longer than INPUT_HEAD_MAX. Under the lock of the inputs.
  */
 #ifndef CORE_INPUT_HEAD_H
 #define CORE_INPUT_HEAD_H

@@ -73,8 +73,8 @@ int instance_start(const struct plugin *p, enum dt_role role,
 /* DT_OK, DT_STOP or an error. */
 int instance_feed(struct instance *i, const struct dt_block *block);
 /* The same line by line, one feed each, for a run of whole lines with slack
- * (BYTES_SLACK) behind it: the checks of the wrapper are made once. Whether the query was cancelled is looked at
- * between runs, and by every emit. */
+ * (BYTES_SLACK) behind it: the checks of the wrapper are made once. Whether the
+ * query was cancelled is looked at between runs, and by every emit. */
 int instance_feed_lines(struct instance *i, const struct dt_block *run);
 /* DT_OK or an error. */
 int instance_finish(struct instance *i);

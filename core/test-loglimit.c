@@ -117,7 +117,7 @@ test_many(void **state)
 {
     struct seen *s = *state;
     size_t passed = 0, nr = 0, before;
-    char who[16];
+    char who[LOGLIMIT_MAX_WHO];
 
     for (int i = 0; i < 2 * LOGLIMIT_MAX; i++) {
         snprintf(who, sizeof(who), "peer %d", i);

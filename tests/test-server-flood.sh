@@ -23,7 +23,6 @@ out.write(frame(1, '{"protocol":1,"version":"test","host":"test"}'))
 for i in range(int(sys.argv[1])):
     out.write(frame(2, '{"id":%d,"plugin":"absent","files":["/%s"]}'
                     % (i + 1, pad)))
-out.write(frame(6, ""))
 END
 }
 
@@ -68,14 +67,18 @@ check_memory() # WHAT PID KIB
 start_server
 key=$HOME/.ssh/id_ed25519
 requests 20000 > requests
-mkfifo pipe
-exec 7<> pipe
+mkfifo pipe input
+exec 6<> input 7<> pipe
 ssh "${SSH_OPTIONS[@]}" -i "$key" -p "$PORT" -l "$TEST_USER" 127.0.0.1 \
-    -s dtail < requests > pipe 2> err 7>&- &
+    -s dtail < input > pipe 2> err 6>&- 7>&- &
 client=$!
 cleanup_fn kill_quietly $client
-# The request file is 10 MB; this much goes out before anything is read.
-wait_until has_sent $client 2000000
+cat < requests > input 6>&- 7>&- &
+sender=$!
+cleanup_fn kill_quietly $sender
+# The request file is 10 MB; this much goes out before anything is read. The
+# session and its worker live until the frame that says "no more requests".
+wait_until has_sent $sender 2000000
 wait_until has_children worker 1
 session=$(children session) worker=$(children worker)
 
@@ -88,14 +91,17 @@ check_memory session "$session" 8192
 check_memory worker "$worker" 8192
 
 # The client's output is read: some of it, then the rest.
-timeout "$LIMIT" head -c 1500000 < pipe > answers 7>&-
+timeout "$LIMIT" head -c 1500000 < pipe > answers 6>&- 7>&-
 check_memory session "$session" 8192
 check_memory worker "$worker" 8192
 exec 8< pipe 7>&-
-cat <&8 >> answers &
+cat <&8 >> answers 6>&- &
 reader=$!
 cleanup_fn kill_quietly $reader
 exec 8<&-
+wait $sender || fail "cat: $?"
+printf '\0\0\0\1\6' >&6
+exec 6>&-
 wait $client || fail "ssh: $? $(cat err)"
 wait $reader
 assert_eq answers 20000 "$(count_ends answers)"

@@ -22,6 +22,13 @@
 
 #define PROTOCOL_VERSION "4.1" /* scripts look for it: spec clients 3 */
 
+bool
+client_is_line_output(const char *form)
+{
+    return !*form || strcmp(form, "default") == 0 ||
+           strcmp(form, "plain") == 0 || strcmp(form, "ndjson") == 0;
+}
+
 /* Splits a list at its commas; blanks around the names do not count. */
 static int
 add_files(struct strv *files, const char *list)
@@ -230,6 +237,20 @@ check_flags(struct start *s)
     if (strcasecmp(f->turbo, "yes") != 0 && strcasecmp(f->turbo, "no") != 0) {
         return bad_usage("--turbo: yes and no are allowed");
     }
+    if (strcasecmp(f->color, "auto") != 0 &&
+        strcasecmp(f->color, "always") != 0 &&
+        strcasecmp(f->color, "never") != 0) {
+        return bad_usage("--color: auto, always and never are allowed");
+    }
+    if (!(s->c.command->flags & CLIENT_MAPS) &&
+        !client_is_line_output(f->output)) {
+        return bad_usage("--output: default, plain and ndjson are allowed");
+    }
+    if (!(s->c.command->flags & CLIENT_MAPS) && f->plain &&
+        strcmp(f->output, "ndjson") == 0) {
+        return bad_usage("--output ndjson and --plain exclude each other");
+    }
+    f->plain = f->plain || strcmp(f->output, "plain") == 0;
     if (f->raw && f->escape) {
         return bad_usage("--raw and --escape exclude each other");
     }

@@ -20,6 +20,7 @@ struct plugins;
                                 for plugins that are not installed here */
 #define CLIENT_FOLLOWS 0x02u /* does not end by itself */
 #define CLIENT_MATCHES 0x04u /* --strict: printing nothing is status 1 */
+#define CLIENT_MAPS 0x10u    /* --output: also a form of results */
 #define CLIENT_NAME_FIRST 0x08u /* the first word names the plugin */
 
 /* The settings of a run; const once the queries are made. */
@@ -65,6 +66,9 @@ struct client_command {
 
 /* The whole of a command's main. Returns the exit status. */
 int client_main(const struct client_command *command, int argc, char **argv);
+
+/* Is this --output a form of lines: default ("", too), plain, ndjson? */
+bool client_is_line_output(const char *form);
 
 /* A new query for a plugin with the common settings; its files are --files or
  * the positional words, with standard input for neither (serverless). NULL: err

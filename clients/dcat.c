@@ -8,7 +8,8 @@ struct dcat {
     struct flags common;
 };
 
-static const struct option_spec options[] = {FLAGS_COMMON, FLAGS_END};
+static const struct option_spec options[] = {FLAGS_COMMON, FLAGS_OUTPUT,
+                                             FLAGS_END};
 
 static int
 make_queries(struct client *c, struct error *err)

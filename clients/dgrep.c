@@ -13,6 +13,7 @@ struct dgrep {
 
 static const struct option_spec options[] = {
     FLAGS_COMMON,
+    FLAGS_OUTPUT,
     SELECTING_FLAGS(struct dgrep),
     {"count", OPTION_BOOL, offsetof(struct dgrep, count), 0, NULL,
      "Print only how many lines of each file were selected"},
@@ -25,6 +26,11 @@ make_queries(struct client *c, struct error *err)
     struct query_spec *q = client_add_query(c, "grep", err);
     int rc = q ? selecting_add(&o->selecting, q, err) : err->status;
 
+    if (rc == DT_OK && o->count && strcmp(o->common.output, "ndjson") == 0) {
+        return error_set(err, DT_ERR_INVAL,
+                         "--count prints no lines: --output ndjson is not "
+                         "possible with it");
+    }
     if (rc == DT_OK && o->count) {
         rc = query_spec_add_arg(q, "count", "yes", 3);
     }

@@ -46,6 +46,7 @@ make_queries(struct client *c, struct error *err)
 static const struct client_command dmap = {
     .name = "dmap",
     .options = options,
+    .flags = CLIENT_MAPS,
     .options_size = sizeof(struct dmap),
     .make_queries = make_queries,
 };

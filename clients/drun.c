@@ -14,6 +14,7 @@ struct drun {
 
 static const struct option_spec options[] = {
     FLAGS_COMMON,
+    FLAGS_OUTPUT,
     {"arg", OPTION_LIST, offsetof(struct drun, args), 0, NULL,
      "NAME=VALUE of the plugin; may be repeated"},
     {"list", OPTION_BOOL, offsetof(struct drun, list), 0, NULL,

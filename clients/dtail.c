@@ -83,6 +83,16 @@ make_queries(struct client *c, struct error *err)
     const char *text = mapping_query(c, &o->mapping);
     struct query_spec *q;
 
+    if (!text && !client_is_line_output(o->common.output)) {
+        return error_set(err, DT_ERR_INVAL,
+                         "--output \"%s\" is a form of results; without a "
+                         "query, default, plain and ndjson are allowed",
+                         o->common.output);
+    }
+    if (!text && o->common.plain && strcmp(o->common.output, "ndjson") == 0) {
+        return error_set(err, DT_ERR_INVAL,
+                         "--output ndjson and --plain exclude each other");
+    }
     if (o->lines < 0) {
         return error_set(err, DT_ERR_INVAL,
                          "--lines %lld: 0 or more is allowed",
@@ -102,7 +112,7 @@ static const struct client_command dtail = {
     .name = "dtail",
     .options = options,
     .options_size = sizeof(struct dtail),
-    .flags = CLIENT_FOLLOWS,
+    .flags = CLIENT_FOLLOWS | CLIENT_MAPS,
     .make_queries = make_queries,
 };
 

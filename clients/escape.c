@@ -4,9 +4,8 @@
  */
 #include "escape.h"
 
-/* Length of the valid UTF-8 sequence at p, 0: none. */
-static size_t
-utf8_len(const uint8_t *p, size_t left)
+size_t
+escape_utf8_len(const uint8_t *p, size_t left)
 {
     uint8_t low = 0x80, high = 0xbf;
     size_t len;
@@ -40,7 +39,7 @@ static size_t
 harmless(const uint8_t *p, size_t left, bool newlines)
 {
     if (p[0] >= 0x80) {
-        size_t len = utf8_len(p, left);
+        size_t len = escape_utf8_len(p, left);
 
         return len == 2 && p[0] == 0xc2 && p[1] < 0xa0 ? 0 : len;
     }

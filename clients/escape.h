@@ -14,4 +14,8 @@
  * DT_ERR_NOMEM. Thread-safe. */
 int escape_append(struct buf *out, const char *data, size_t len, bool newlines);
 
+/* Length of the valid UTF-8 sequence at p, of at least two bytes; 0: there is
+ * none. `left` > 0 bytes may be read. Thread-safe. */
+size_t escape_utf8_len(const uint8_t *p, size_t left);
+
 #endif

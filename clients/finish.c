@@ -4,6 +4,8 @@
  */
 #include "finish.h"
 
+#include "colors.h"
+#include "config.h"
 #include "plugin.h"
 #include "profile.h"
 
@@ -83,16 +85,25 @@ is_counting(const struct client *c)
     return false;
 }
 
-struct printer_args
-finish_printer_args(const struct client *c, const struct output *out)
+int
+finish_printer(const struct client *c, struct output *out, struct printer **p,
+               struct error *err)
 {
-    return (struct printer_args){
+    struct printer_args args = {
         .plain = c->flags->plain,
         .line_end = !is_verbatim(c),
         .escape =
             c->flags->escape || (!c->flags->raw && output_is_terminal(out)),
+        .ndjson = strcmp(c->flags->output, "ndjson") == 0,
         .counts = is_counting(c),
     };
+    int rc = DT_OK;
+
+    if (colors_wanted(c, output_is_terminal(out))) {
+        rc = colors_new(c->config->client.term_colors, c->diag.log,
+                        &args.colors, err);
+    }
+    return rc == DT_OK ? printer_new(out, &args, p, err) : rc;
 }
 
 int64_t

@@ -23,9 +23,9 @@ struct finish {
  * the output, and what the run has used if that was asked for. */
 enum run_status finish_status(const struct finish *f);
 
-/* How lines are to be printed in this run. */
-struct printer_args finish_printer_args(const struct client *c,
-                                        const struct output *out);
+/* A printer that prints lines as this run wants them. DT_OK, or an error. */
+int finish_printer(const struct client *c, struct output *out,
+                   struct printer **p, struct error *err);
 
 /* The shortest interval of the queries in ms; 0: none has one. */
 int64_t finish_interval(const struct client *c);

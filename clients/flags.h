@@ -25,6 +25,7 @@ struct flags {
     int64_t port;
     const char *auth_key_path;
     const char *cfg;
+    const char *color;
     const char *control_tty;
     const char *discovery;
     const char *files;
@@ -32,6 +33,7 @@ struct flags {
     const char *log_dir;
     const char *log_level;
     const char *logger;
+    const char *output;
     const char *pprof;
     const char *profile_dir;
     const char *servers;
@@ -62,6 +64,8 @@ struct flags {
         FLAGS_TEXT("auth-key-path", auth_key_path, "",                         \
                    "Private key file that is offered first"),                  \
         FLAGS_TEXT("cfg", cfg, "", "Configuration file; none: read no file"),  \
+        FLAGS_TEXT("color", color, "auto",                                     \
+                   "Colours: auto (on a terminal), always, never"),            \
         FLAGS_TEXT("control-tty", control_tty, "/dev/tty",                     \
                    "Device for questions and interactive control"),            \
         FLAGS_INT("cpc", cpc, FLAGS_CPC,                                       \
@@ -105,6 +109,10 @@ struct flags {
                    "no: ask for the normal way of delivery"),                  \
         FLAGS_TEXT("user", user, "", "SSH user name; empty: log-in name"),     \
         FLAGS_BOOL("version", version, "Print the version")
+/* A row of its own, since queries have other forms. */
+#define FLAGS_OUTPUT                        \
+    FLAGS_TEXT("output", output, "default", \
+               "Form of lines: default, plain, ndjson")
 #define FLAGS_END                           \
     {                                       \
         NULL, OPTION_BOOL, 0, 0, NULL, NULL \

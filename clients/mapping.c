@@ -4,6 +4,7 @@
  */
 #include "mapping.h"
 
+#include "colors.h"
 #include "config.h"
 #include "plugin.h"
 
@@ -169,18 +170,18 @@ add_number(struct query_spec *q, const char *name, unsigned value,
 }
 
 static int
-check_output(const struct mapping *m, struct error *err)
+check_output(const char *output, struct error *err)
 {
     static const char *const names[] = {"", "table", "csv", "json", "ndjson"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(m->output, names[i]) == 0) {
+        if (strcmp(output, names[i]) == 0) {
             return DT_OK;
         }
     }
     return error_set(err, DT_ERR_INVAL,
                      "--output \"%s\": table, csv, json and ndjson are allowed",
-                     m->output);
+                     output);
 }
 
 /* The size of the terminal, and that results may replace each other there. */
@@ -228,8 +229,7 @@ add_shown(const struct client *c, const struct mapping *m, const char *output,
     if (rc == DT_OK && m->plot) {
         rc = add(q, "plot", "yes", err);
     }
-    if (rc == DT_OK && is_table && !f->no_color && !f->plain &&
-        c->config->client.term_colors_enable) {
+    if (rc == DT_OK && is_table && colors_wanted(c, is_terminal)) {
         rc = add(q, "color", "yes", err);
     }
     if (rc == DT_OK && is_table && (f->escape || (is_terminal && !f->raw))) {
@@ -253,8 +253,8 @@ fill(struct client *c, const struct mapping *m, const char *text,
     const struct plugin *p =
         c->plugins ? plugins_find(c->plugins, PLUGIN) : NULL;
     struct query_spec *q;
-    const char *output = *m->output ? m->output : "table";
-    bool is_shown = !parsed->outfile.p || *m->output || m->plot;
+    const char *output = *c->flags->output ? c->flags->output : "table";
+    bool is_shown = !parsed->outfile.p || *c->flags->output || m->plot;
     int rc;
 
     if (!p) {
@@ -299,7 +299,7 @@ mapping_add(struct client *c, const struct mapping *m, const char *text,
 {
     struct language_query *parsed;
 
-    if (check_output(m, err) != DT_OK) {
+    if (check_output(c->flags->output, err) != DT_OK) {
         return NULL;
     }
     parsed = parse(c, text, err);

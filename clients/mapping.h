@@ -12,7 +12,6 @@
 /* A member of a command's options struct. */
 struct mapping {
     const char *query;
-    const char *output;
     bool plot;
 };
 
@@ -22,13 +21,13 @@ struct mapping {
     }
 
 /* Rows for the table of a command whose options are `type`. */
-#define MAPPING_FLAGS(type)                                               \
-    MAPPING_ROW(type, "query", OPTION_STRING, query, "",                  \
-                "Query, as select count($line) from STATS"),              \
-        MAPPING_ROW(type, "output", OPTION_STRING, output, "",            \
-                    "Form of the result: table, csv, json, ndjson; also " \
-                    "beside an outfile"),                                 \
-        MAPPING_ROW(type, "plot", OPTION_BOOL, plot, NULL,                \
+#define MAPPING_FLAGS(type)                                              \
+    MAPPING_ROW(type, "query", OPTION_STRING, query, "",                 \
+                "Query, as select count($line) from STATS"),             \
+        FLAGS_TEXT("output", output, "",                                 \
+                   "Form of the result: table, csv, json, ndjson; also " \
+                   "beside an outfile"),                                 \
+        MAPPING_ROW(type, "plot", OPTION_BOOL, plot, NULL,               \
                     "Draw the result below the table")
 
 /* Takes the query from the flag, else the first positional word with "select "

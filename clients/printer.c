@@ -9,7 +9,9 @@
 #include "printer.h"
 
 #include "buf.h"
+#include "colors.h"
 #include "escape.h"
+#include "ndjson.h"
 
 #include <stdlib.h>
 
@@ -24,6 +26,7 @@ struct printer {
     bool line_open;     /* the last byte was not a newline… */
     size_t open_server; /* …and came from this server */
     struct buf escaped;
+    struct buf formed; /* a line, painted or as JSON */
 };
 
 struct printer_source {
@@ -35,6 +38,7 @@ struct printer_source {
     size_t digits_at;  /* where N stands */
     size_t nr_digits;  /* and its length */
     size_t source_len; /* of "|source|" */
+    struct buf json;   /* {"server":"host","source":"name","line": */
 };
 
 int
@@ -43,6 +47,7 @@ printer_new(struct output *out, const struct printer_args *args,
 {
     *p = calloc(1, sizeof(**p));
     if (!*p) {
+        colors_free(args->colors);
         return error_set(err, DT_ERR_NOMEM, "printer: out of memory");
     }
     (*p)->out = out;
@@ -55,6 +60,8 @@ printer_free(struct printer *p)
 {
     if (p) {
         buf_fini(&p->escaped);
+        buf_fini(&p->formed);
+        colors_free(p->args.colors);
         free(p);
     }
 }
@@ -86,6 +93,13 @@ printer_source_new(size_t server, const char *host, const char *name)
         goto nomem;
     }
     memset(head.data + head.len, 0, MAX_DIGITS + WIDE);
+    if (buf_puts(&s->json, "{") != DT_OK ||
+        ndjson_member(&s->json, "server", host, strlen(host)) != DT_OK ||
+        buf_puts(&s->json, ",") != DT_OK ||
+        ndjson_member(&s->json, "source", name, strlen(name)) != DT_OK ||
+        buf_puts(&s->json, ",\"line\":") != DT_OK) {
+        goto nomem;
+    }
     s->server = server;
     s->head = head.data;
     s->len = head.len;
@@ -93,6 +107,9 @@ printer_source_new(size_t server, const char *host, const char *name)
     return s;
 nomem:
     buf_fini(&head);
+    if (s) {
+        buf_fini(&s->json);
+    }
     free(s);
     return NULL;
 }
@@ -102,6 +119,7 @@ printer_source_free(struct printer_source *s)
 {
     if (s) {
         free(s->head);
+        buf_fini(&s->json);
         free(s);
     }
 }
@@ -251,9 +269,74 @@ print_plain(struct printer *p, size_t server, const char *data, size_t len,
 }
 
 static int
+form_json(struct printer *p, const struct printer_source *s, const char *text,
+          size_t len)
+{
+    struct buf *out = &p->formed;
+    int rc = buf_append(out, s->json.data, s->json.len);
+
+    if (rc == DT_OK) {
+        rc = buf_append(out, s->head + s->digits_at, s->nr_digits);
+    }
+    if (rc == DT_OK) {
+        rc = buf_puts(out, ",");
+    }
+    if (rc == DT_OK) {
+        rc = ndjson_member(out, "text", text, len);
+    }
+    return rc == DT_OK ? buf_puts(out, "}\n") : rc;
+}
+
+static int
+form_painted(struct printer *p, const struct printer_source *s,
+             const char *text, size_t len)
+{
+    struct buf line = {0};
+    int rc = buf_append(&line, s->head, s->len);
+
+    if (rc == DT_OK) {
+        rc = buf_append(&line, text, len);
+    }
+    if (rc == DT_OK) {
+        rc = colors_paint_remote(p->args.colors, line.data, line.len,
+                                 &p->formed);
+    }
+    buf_fini(&line);
+    return rc == DT_OK ? buf_puts(&p->formed, "\n") : rc;
+}
+
+/* Lines that are neither plain nor headed: speed matters less. */
+static int
+print_formed(struct printer *p, struct printer_source *s, const char *data,
+             size_t len, const struct cancel *cancel)
+{
+    const char *end = data + len;
+    int rc = DT_OK;
+
+    while (rc == DT_OK && data < end) {
+        const char *nl = memchr(data, '\n', (size_t)(end - data));
+        size_t text_len = (size_t)((nl ? nl : end) - data);
+
+        p->formed.len = 0;
+        rc = p->args.ndjson ? form_json(p, s, data, text_len)
+                            : form_painted(p, s, data, text_len);
+        if (rc == DT_OK) {
+            rc = output_write(p->out, p->formed.data, p->formed.len, cancel);
+        }
+        next_number(s);
+        data += text_len + 1;
+    }
+    buf_shrink(&p->formed, OUTPUT_BUFFER);
+    return rc;
+}
+
+static int
 print(struct printer *p, struct printer_source *s, const char *data, size_t len,
       const struct cancel *cancel)
 {
+    if (p->args.ndjson || (p->args.colors && !p->args.plain)) {
+        return print_formed(p, s, data, len, cancel);
+    }
     if (!p->args.plain) {
         return print_headed(p, s, data, len, cancel);
     }
@@ -275,7 +358,7 @@ printer_lines(struct printer *p, struct printer_source *s, const char *data,
         return DT_OK;
     }
     p->has_printed = true;
-    if (!p->args.escape) {
+    if (!p->args.escape || p->args.ndjson) {
         return print(p, s, data, len, cancel);
     }
     p->escaped.len = 0;

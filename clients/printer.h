@@ -9,6 +9,8 @@
 
 #include "output.h"
 
+struct colors;
+
 /* For first_line: go on counting where the last piece of the source ended. */
 #define PRINTER_CONTINUE UINT64_MAX
 
@@ -17,7 +19,10 @@ struct printer_args {
     bool line_end; /* plain: a line without a newline gets one (grep, tail);
                       else the bytes stay as they are (cat) */
     bool escape;   /* control bytes are shown instead of sent */
-    bool counts;   /* a text whose lines all end in ":0" is nothing printed */
+    bool ndjson;   /* each line is a JSON object; wins over plain, colors */
+    struct colors *colors; /* not plain: paints lines; NULL: none. printer_new
+                              takes it over, also when it fails */
+    bool counts; /* a text whose lines all end in ":0" is nothing printed */
 };
 
 struct printer;

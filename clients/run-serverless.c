@@ -95,7 +95,6 @@ static int
 prepare(struct serverless *s, struct error *err)
 {
     const struct client *c = s->c;
-    const struct printer_args print = finish_printer_args(c, s->output);
     static const char *const names[] = {"local"};
     struct reduce_args reduce = {
         .specs = c->queries,
@@ -109,7 +108,7 @@ prepare(struct serverless *s, struct error *err)
         .own_host = s->short_host,
     };
     static const struct outq_sink sink = {.frame = on_frame, .flush = on_flush};
-    int rc = printer_new(s->output, &print, &s->printer, err);
+    int rc = finish_printer(c, s->output, &s->printer, err);
 
     if (rc == DT_OK) {
         reduce.printer = s->printer;

@@ -384,7 +384,6 @@ static int
 make_output(struct servers_run *r, struct error *err)
 {
     const struct client *c = r->c;
-    struct printer_args print;
     struct reduce_args reduce = {
         .specs = c->queries,
         .nr_specs = c->nr_queries,
@@ -400,8 +399,7 @@ make_output(struct servers_run *r, struct error *err)
                    &r->output, err);
 
     if (rc == DT_OK) {
-        print = finish_printer_args(c, r->output);
-        rc = printer_new(r->output, &print, &r->printer, err);
+        rc = finish_printer(c, r->output, &r->printer, err);
     }
     if (rc == DT_OK) {
         reduce.printer = r->printer;

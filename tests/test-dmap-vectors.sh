@@ -49,7 +49,11 @@ check_result()
 {
     local flags=() outfile=" outfile $T/result.csv"
     rm -f result.csv
-    [ "$color" = true ] || flags+=(--noColor)
+    if [ "$color" = true ]; then
+        flags+=(--color=always) # a pipe gets none by itself
+    else
+        flags+=(--noColor)
+    fi
     [ "$kind" != stdout ] || outfile=
     dmap "${flags[@]}" --query "$query$outfile" "${files[@]}" > out ||
         fail "$name: exit status $?: $(cat err)"

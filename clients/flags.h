@@ -20,6 +20,7 @@ struct flags {
     bool version;
     bool strict;
     bool raw, escape;
+    bool stats;
     int64_t agent_key_index;
     int64_t cpc;
     int64_t port;
@@ -101,6 +102,8 @@ struct flags {
                    "Send control bytes of lines to a terminal as they are"),   \
         FLAGS_TEXT("servers", servers, "",                                     \
                    "Servers: comma list or file; empty: serverless"),          \
+        FLAGS_BOOL("stats", stats,                                             \
+                   "Print statistics of the run at its end"),                  \
         FLAGS_BOOL("strict", strict,                                           \
                    "Missing and unreadable files are failures"),               \
         FLAGS_BOOL("trustAllHosts", trust_all_hosts,                           \

@@ -4,12 +4,15 @@
  */
 #include "finish.h"
 
+#include "clock.h"
 #include "colors.h"
 #include "config.h"
 #include "plugin.h"
 #include "profile.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
 
 static enum run_status
 judge(const struct finish *f)
@@ -47,9 +50,36 @@ judge(const struct finish *f)
                : RUN_OK;
 }
 
+/* --stats: what the run did, in one line on standard error. */
+static void
+print_stats(const struct finish *f)
+{
+    int64_t ms = clock_now_ms() - f->client->start_ms;
+    uint64_t bytes = output_bytes(f->output);
+    struct buf line = {0};
+    int rc = buf_printf(
+        &line,
+        "STATS|%s|servers=%zu|completed=%zu|failed=%zu|elapsed=%.3fs|"
+        "bytes=%" PRIu64 "|MB/s=%.1f",
+        f->client->command->name, f->nr_completed + f->nr_failed,
+        f->nr_completed, f->nr_failed, (double)ms / 1e3, bytes,
+        ms > 0 ? (double)bytes / 1e3 / (double)ms : 0);
+
+    if (rc == DT_OK && f->lines_sent) {
+        rc = buf_printf(&line, "|lines=%" PRIu64, f->lines_sent);
+    }
+    if (rc == DT_OK && buf_puts(&line, "\n") == DT_OK) {
+        (void)!write(STDERR_FILENO, line.data, line.len);
+    }
+    buf_fini(&line);
+}
+
 enum run_status
 finish_status(const struct finish *f)
 {
+    if (f->client->flags->stats) {
+        print_stats(f);
+    }
     profile_report(f->client, f->client->start_ms, output_bytes(f->output),
                    f->lines_sent);
     return judge(f);

@@ -102,8 +102,7 @@ struct flags {
                    "Send control bytes of lines to a terminal as they are"),   \
         FLAGS_TEXT("servers", servers, "",                                     \
                    "Servers: comma list or file; empty: serverless"),          \
-        FLAGS_BOOL("stats", stats,                                             \
-                   "Print statistics of the run at its end"),                  \
+        FLAGS_BOOL("stats", stats, "Print statistics of the run at its end"),  \
         FLAGS_BOOL("strict", strict,                                           \
                    "Missing and unreadable files are failures"),               \
         FLAGS_BOOL("trustAllHosts", trust_all_hosts,                           \

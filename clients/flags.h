@@ -101,7 +101,7 @@ struct flags {
         FLAGS_BOOL("raw", raw,                                                 \
                    "Send control bytes of lines to a terminal as they are"),   \
         FLAGS_TEXT("servers", servers, "",                                     \
-                   "Servers: comma list or file; empty: serverless"),          \
+                   "Servers: comma list, file or -; empty: serverless"),       \
         FLAGS_BOOL("stats", stats, "Print statistics of the run at its end"),  \
         FLAGS_BOOL("strict", strict,                                           \
                    "Missing and unreadable files are failures"),               \

@@ -6,10 +6,12 @@
 
 #include "buf.h"
 #include "cleanup.h"
+#include "hostrange.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -124,10 +126,12 @@ parse_item(const char *text, size_t len, uint16_t default_port,
         good = parse_port(port, (size_t)(text + len - port), &out->port);
     }
     if (!good) {
-        return error_set(err, DT_ERR_INVAL,
-                         "server \"%.*s\" is none of HOST, HOST:PORT, "
-                         "[IPV6], [IPV6]:PORT, IPV6 (ports 1 to 65535)",
-                         (int)(len > 300 ? 300 : len), text);
+        return error_set(
+            err, DT_ERR_INVAL,
+            "server \"%.*s\" is none of HOST, HOST:PORT, "
+            "[IPV6], [IPV6]:PORT, IPV6 (ports 1 to 65535), and HOST "
+            "may have ranges like web[01-20]",
+            (int)(len > 300 ? 300 : len), text);
     }
     out->host = strndup(host, host_len);
     out->text = strndup(text, len);
@@ -139,12 +143,46 @@ parse_item(const char *text, size_t len, uint16_t default_port,
     return DT_OK;
 }
 
+/* Where the names of a list go. */
+struct filling {
+    struct servers *servers;
+    size_t cap;
+    uint16_t default_port;
+};
+
+/* Adds one name: what hostrange_expand makes of an item. */
 static int
-add_item(struct servers *s, size_t *cap, const char *text, size_t len,
-         uint16_t default_port, struct error *err)
+add_name(void *ctx, const char *text, size_t len, struct error *err)
 {
+    struct filling *f = ctx;
+    struct servers *s = f->servers;
     struct server item = {0};
 
+    if (s->nr == SERVERS_MAX) {
+        return error_set(err, DT_ERR_LIMIT, "server list: more than %u servers",
+                         SERVERS_MAX);
+    }
+    if (s->nr == f->cap) {
+        size_t more = f->cap ? f->cap * 2 : 16;
+        struct server *v = reallocarray(s->v, more, sizeof(*v));
+
+        if (!v) {
+            return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
+        }
+        s->v = v;
+        f->cap = more;
+    }
+    int rc = parse_item(text, len, f->default_port, &item, err);
+    if (rc == DT_OK) {
+        s->v[s->nr++] = item;
+    }
+    return rc;
+}
+
+/* Adds an item of a list, which may be empty. */
+static int
+add_item(struct filling *f, const char *text, size_t len, struct error *err)
+{
     while (len && isspace((unsigned char)text[0])) {
         text++;
         len--;
@@ -152,35 +190,31 @@ add_item(struct servers *s, size_t *cap, const char *text, size_t len,
     while (len && isspace((unsigned char)text[len - 1])) {
         len--;
     }
-    if (len == 0) {
-        return DT_OK;
-    }
-    if (s->nr == SERVERS_MAX) {
-        return error_set(err, DT_ERR_LIMIT, "server list: more than %u servers",
-                         SERVERS_MAX);
-    }
-    if (s->nr == *cap) {
-        size_t more = *cap ? *cap * 2 : 16;
-        struct server *v = reallocarray(s->v, more, sizeof(*v));
+    return len ? hostrange_expand(text, len, add_name, f, err) : DT_OK;
+}
 
-        if (!v) {
-            return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
-        }
-        s->v = v;
-        *cap = more;
-    }
-    int rc = parse_item(text, len, default_port, &item, err);
-    if (rc == DT_OK) {
-        s->v[s->nr++] = item;
-    }
-    return rc;
+static bool
+is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
 }
 
 static int
 read_file(const char *path, struct buf *out, struct error *err)
 {
-    CLEANUP_FILE FILE *file = fopen(path, "re");
+    CLEANUP_FILE FILE *file = NULL;
 
+    if (is_stdin(path)) {
+        /* A copy: what is closed here is not descriptor 0. */
+        CLEANUP_FD int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+
+        file = fd < 0 ? NULL : fdopen(fd, "r");
+        if (file) {
+            fd = -1; /* the stream's */
+        }
+    } else {
+        file = fopen(path, "re");
+    }
     if (!file) {
         return error_errno(err, errno, "server list file %s", path);
     }
@@ -208,11 +242,10 @@ read_file(const char *path, struct buf *out, struct error *err)
 }
 
 static int
-parse_lines(const char *path, uint16_t default_port, struct servers *out,
-            struct error *err)
+parse_lines(const char *path, struct filling *f, struct error *err)
 {
     struct buf text = {0};
-    size_t cap = 0, line_nr = 0;
+    size_t line_nr = 0;
     int rc = read_file(path, &text, err);
 
     for (size_t at = 0; rc == DT_OK && at < text.len;) {
@@ -227,9 +260,10 @@ parse_lines(const char *path, uint16_t default_port, struct servers *out,
             len--;
         }
         if (len && *line != '#') {
-            rc = add_item(out, &cap, line, len, default_port, err);
+            rc = add_item(f, line, len, err);
             if (rc != DT_OK) {
-                error_prefix(err, "%s line %zu", path, line_nr);
+                error_prefix(err, "%s line %zu",
+                             is_stdin(path) ? "standard input" : path, line_nr);
             }
         }
     }
@@ -238,16 +272,14 @@ parse_lines(const char *path, uint16_t default_port, struct servers *out,
 }
 
 static int
-parse_commas(const char *list, uint16_t default_port, struct servers *out,
-             struct error *err)
+parse_commas(const char *list, struct filling *f, struct error *err)
 {
-    size_t cap = 0;
     int rc = DT_OK;
 
     for (const char *at = list; rc == DT_OK;) {
         size_t len = strcspn(at, ",");
 
-        rc = add_item(out, &cap, at, len, default_port, err);
+        rc = add_item(f, at, len, err);
         if (!at[len]) {
             break;
         }
@@ -327,6 +359,7 @@ servers_parse(const char *discovery, const char *list, uint16_t default_port,
 {
     size_t len = strlen(list);
     bool from_file = strcasecmp(discovery, "file") == 0;
+    struct filling f = {.servers = out, .default_port = default_port};
     int rc;
 
     if (*discovery && !from_file && strcasecmp(discovery, "comma") != 0) {
@@ -341,10 +374,10 @@ servers_parse(const char *discovery, const char *list, uint16_t default_port,
                          "gives a list to filter",
                          list);
     }
-    if (from_file || (!*discovery && is_list_file(list))) {
-        rc = parse_lines(list, default_port, out, err);
+    if (from_file || (!*discovery && (is_stdin(list) || is_list_file(list)))) {
+        rc = parse_lines(list, &f, err);
     } else {
-        rc = parse_commas(list, default_port, out, err);
+        rc = parse_commas(list, &f, err);
     }
     if (rc == DT_OK) {
         rc = remove_duplicates(out, err);

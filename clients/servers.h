@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The server list of a client: "web1,web2:2223,[::1]:2222", or a file of such
- * items (spec clients 7).
+ * The server list of a client: "web1,web[02-20]:2223,[::1]:2222", or a file of
+ * such items, or "-" for standard input (spec clients 7).
  *
  * Threads: none of its own; the list is const once it was read.
  */
@@ -32,8 +32,10 @@ bool servers_is_serverless(const char *discovery, const char *list);
 
 /* Reads the list into *out (all zero before), duplicates removed, in the order
  * of their first mention. `discovery`: "" (a file when one of that name
- * exists, else a comma list), "comma" or "file". DT_ERR_INVAL names the item
- * and what is allowed; DT_ERR_IO, DT_ERR_NOENT name the file. */
+ * exists, else a comma list), "comma" or "file"; the file "-" is standard
+ * input. Names with ranges become many (hostrange.h). DT_ERR_INVAL and
+ * DT_ERR_LIMIT name the item and what is allowed; DT_ERR_IO, DT_ERR_NOENT name
+ * the file. */
 int servers_parse(const char *discovery, const char *list,
                   uint16_t default_port, struct servers *out,
                   struct error *err);

@@ -147,6 +147,60 @@ test_many(void **state)
 }
 
 static void
+test_ranges(void **state)
+{
+    struct servers s = {0};
+    struct error err = ERROR_INIT;
+
+    (void)state;
+    assert_int_equal(servers_parse("",
+                                   "web[01-03].x:22, web02.x:22,a[1-2],[::1]:7",
+                                   2222, &s, &err),
+                     DT_OK);
+    assert_int_equal(s.nr, 6);
+    assert_string_equal(s.v[0].text, "web01.x:22");
+    assert_string_equal(s.v[2].host, "web03.x");
+    assert_int_equal(s.v[2].port, 22);
+    assert_string_equal(s.v[4].host, "a2");
+    assert_string_equal(s.v[5].host, "::1");
+    servers_fini(&s);
+    /* What becomes of a range is looked at as any other item. */
+    assert_int_equal(servers_parse("", "web:[65535-65536]", 2222, &s, &err),
+                     DT_ERR_INVAL);
+    assert_non_null(strstr(err.text, "web:65536"));
+    assert_null(s.v);
+    err = (struct error)ERROR_INIT;
+    assert_int_equal(servers_parse("", "a[1-60000],b[1-60000]", 2222, &s, &err),
+                     DT_ERR_LIMIT);
+    assert_null(s.v);
+}
+
+static void
+test_stdin(void **state)
+{
+    static const char text[] = "web1\n# two more\nweb[2-3]:22\nweb1\n";
+    struct servers s = {0};
+    struct error err = ERROR_INIT;
+    CLEANUP_FD int saved = dup(STDIN_FILENO);
+    int fds[2];
+
+    (void)state;
+    assert_true(saved >= 0);
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(write(fds[1], text, sizeof(text) - 1), sizeof(text) - 1);
+    close(fds[1]);
+    assert_int_equal(dup2(fds[0], STDIN_FILENO), STDIN_FILENO);
+    close(fds[0]);
+    assert_int_equal(servers_parse("", "-", 2222, &s, &err), DT_OK);
+    assert_int_equal(s.nr, 3);
+    assert_string_equal(s.v[2].text, "web3:22");
+    servers_fini(&s);
+    /* The descriptor is still there, at its end: nothing is named. */
+    assert_int_equal(servers_parse("file", "-", 2222, &s, &err), DT_ERR_INVAL);
+    assert_int_equal(dup2(saved, STDIN_FILENO), STDIN_FILENO);
+}
+
+static void
 test_serverless(void **state)
 {
     (void)state;
@@ -162,6 +216,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_items),      cmocka_unit_test(test_duplicates),
         cmocka_unit_test(test_file),       cmocka_unit_test(test_many),
+        cmocka_unit_test(test_ranges),     cmocka_unit_test(test_stdin),
         cmocka_unit_test(test_serverless),
     };
 

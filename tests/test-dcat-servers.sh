@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Several servers: whole lines of each, status 3 and a name when one is dead, 1
-# when all are; lists in files; duplicates asked once.
+# when all are; lists in files, from standard input and as ranges; duplicates
+# asked once.
 . ./functions.sh || exit 99
 genlog log 30000 > log
 chmod 644 log
@@ -24,6 +25,15 @@ dcat --servers list | sort > out
 assert_same want out
 dcat --servers "127.0.0.1,127.0.0.1" --port "$one_port" > out
 assert_same log out
+
+# From standard input, and as ranges.
+dcat --servers - < list | sort > out
+assert_same want out
+dcat --servers "127.0.0.[1-1]:$one_port,127.0.0.1:[$two_port-$two_port]" |
+    sort > out
+assert_same want out
+assert_status 2 dcat --servers 'web[3-1]' > out
+assert_contains err 'web\[3-1\].*\[FIRST-LAST\]'
 
 assert_status 3 dcat --servers "127.0.0.1:$one_port,127.0.0.1:$dead" > out
 assert_same log out

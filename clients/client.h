@@ -31,10 +31,12 @@ struct client {
     const struct config *config;
     const struct plugins *plugins; /* loaded */
     struct diag diag;
-    const char *program; /* base name of argv[0] */
-    char *host;          /* whole name of this machine */
-    char *user;          /* log-in name at the servers */
-    char *home;          /* "": none */
+    const char *program;  /* base name of argv[0] */
+    char *host;           /* whole name of this machine */
+    char *user;           /* log-in name at the servers */
+    const char *password; /* logs in with it and no key; NULL: with keys */
+    bool takes_any_host;  /* host keys are not looked at */
+    char *home;           /* "": none */
     bool is_serverless;
     bool is_quiet;
     const char *plugin; /* CLIENT_NAME_FIRST: the first word, NULL: none */

@@ -16,6 +16,7 @@ struct item {
 };
 
 struct clientauth {
+    const char *password; /* NULL: keys */
     struct item *items;
     size_t nr;
     size_t preferred; /* the last that a server took: it comes first */
@@ -175,6 +176,11 @@ clientauth_load(const struct clientauth_args *args, struct clientauth **out,
     struct clientauth *a = calloc(1, sizeof(*a));
     int rc = a ? DT_OK : DT_ERR_NOMEM;
 
+    if (rc == DT_OK && args->password) {
+        a->password = args->password;
+        *out = a;
+        return DT_OK;
+    }
     if (rc == DT_OK && *args->key_path) {
         rc = add_file(a, args->key_path, args->passphrase, true);
     }
@@ -249,9 +255,11 @@ nth_item(const struct clientauth_place *place)
 /* The first question must be "none": it reads the server's list of signature
  * algorithms, without which libssh refuses RSA keys, and tells the methods. */
 static int
-ask_methods(struct clientauth_place *place, ssh_session session,
-            struct error *err)
+ask_methods(const struct clientauth *a, struct clientauth_place *place,
+            ssh_session session, struct error *err)
 {
+    unsigned wanted =
+        a->password ? SSH_AUTH_METHOD_PASSWORD : SSH_AUTH_METHOD_PUBLICKEY;
     int rc = ssh_userauth_none(session, NULL);
 
     if (rc == SSH_AUTH_AGAIN || rc == SSH_AUTH_SUCCESS) {
@@ -262,10 +270,9 @@ ask_methods(struct clientauth_place *place, ssh_session session,
         return rc;
     }
     place->asked_methods = true;
-    if (!((unsigned)ssh_userauth_list(session, NULL) &
-          SSH_AUTH_METHOD_PUBLICKEY)) {
-        error_set(err, DT_ERR_ACCES,
-                  "authentication: the server takes no public keys");
+    if (!((unsigned)ssh_userauth_list(session, NULL) & wanted)) {
+        error_set(err, DT_ERR_ACCES, "authentication: the server takes no %s",
+                  a->password ? "password" : "public keys");
         return SSH_AUTH_ERROR;
     }
     return SSH_AUTH_DENIED;
@@ -289,17 +296,37 @@ denied(const struct clientauth *a, const char *user, struct error *err)
     buf_fini(&tried);
 }
 
+static int
+step_password(const struct clientauth *a, ssh_session session, const char *user,
+              struct error *err)
+{
+    int rc = ssh_userauth_password(session, NULL, a->password);
+
+    if (rc == SSH_AUTH_ERROR) {
+        error_set(err, DT_ERR_IO, "authentication: %s", ssh_get_error(session));
+    } else if (rc != SSH_AUTH_SUCCESS && rc != SSH_AUTH_AGAIN) {
+        error_set(err, DT_ERR_ACCES,
+                  "authentication failed for user %s; the server's log says "
+                  "why",
+                  user);
+    }
+    return rc == SSH_AUTH_PARTIAL ? SSH_AUTH_DENIED : rc;
+}
+
 int
 clientauth_step(struct clientauth *a, struct clientauth_place *place,
                 ssh_session session, const char *user, struct error *err)
 {
     if (!place->asked_methods) {
-        int rc = ask_methods(place, session, err);
+        int rc = ask_methods(a, place, session, err);
 
         if (rc != SSH_AUTH_DENIED) {
             return rc;
         }
         place->first = a->preferred;
+    }
+    if (a->password) {
+        return step_password(a, session, user, err);
     }
     while (place->next < a->nr) {
         size_t nth = nth_item(place);

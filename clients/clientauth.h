@@ -17,6 +17,7 @@
 struct clientauth;
 
 struct clientauth_args {
+    const char *password;   /* used alone, without any key; NULL: none */
     const char *key_path;   /* named by the user, "": none */
     const char *home;       /* "": no usual files */
     const char *passphrase; /* of encrypted files; NULL: none */
@@ -25,8 +26,9 @@ struct clientauth_args {
     int64_t agent_index;    /* the only key of the agent to offer; < 0: all */
 };
 
-/* Files that cannot be used are left out; clientauth_notes says why. DT_OK,
- * DT_ERR_NOENT (no key at all), DT_ERR_NOMEM. */
+/* The password is borrowed. Files that cannot be used are left out;
+ * clientauth_notes says why. DT_OK, DT_ERR_NOENT (no key at all), DT_ERR_NOMEM.
+ */
 int clientauth_load(const struct clientauth_args *args, struct clientauth **out,
                     struct error *err);
 void clientauth_free(struct clientauth *a);

@@ -281,6 +281,10 @@ check_key(struct link *l)
     struct knownhosts_where where;
     enum knownhosts_verdict verdict;
 
+    if (l->env->takes_any_host) {
+        l->state = LINK_LOGGING_IN;
+        return true;
+    }
     if (!read_key(l)) {
         link_end(l, "the server's host key cannot be read");
         return false;

@@ -28,6 +28,7 @@ struct link_env {
     struct knownhosts *hosts;
     const char *hosts_path; /* where accepted keys are written */
     bool trust_all;         /* unknown keys are accepted */
+    bool takes_any_host;    /* all are: nobody has asked who that is */
     bool *has_told;         /* that keys were stored: once is enough */
     const struct diag *diag;
     const char *request; /* sent once the subsystem runs */

@@ -333,6 +333,7 @@ make_pool(struct servers_run *r, struct error *err)
                 .hosts = r->hosts,
                 .hosts_path = r->hosts_path,
                 .trust_all = f->trust_all_hosts,
+                .takes_any_host = r->c->takes_any_host,
                 .diag = &r->c->diag,
                 .request = r->request.data,
                 .request_len = r->request.len,

@@ -133,6 +133,12 @@ setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
     CLEANUP_FREE char *second = NULL;
     int rc = DT_OK;
 
+    if (c->takes_any_host) {
+        *path = strdup("");
+        rc = *path ? knownhosts_load(&paths, hosts, err)
+                   : error_set(err, DT_ERR_NOMEM, "out of memory");
+        return rc;
+    }
     if (config_test_mode()) {
         *path = strdup("./known_hosts");
     } else if (asprintf(path, "%s/.ssh/known_hosts", c->home) < 0 ||
@@ -156,6 +162,7 @@ setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
 {
     const char *agent = getenv("SSH_AUTH_SOCK");
     const struct clientauth_args args = {
+        .password = c->password,
         .key_path = key_path(c),
         .home = c->home,
         .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
@@ -166,7 +173,7 @@ setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
 
     int rc = DT_OK;
 
-    if (config_test_mode() && *args.key_path) {
+    if (config_test_mode() && !c->password && *args.key_path) {
         rc = authkey_make(args.key_path, c->diag.log, err);
     }
     return rc == DT_OK ? clientauth_load(&args, auth, err) : rc;

@@ -4,6 +4,8 @@ AM_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)/common \
     $(HARDEN_CPPFLAGS)
 AM_CFLAGS = -std=gnu11 $(DT_WARNINGS) $(HARDEN_CFLAGS) $(SANITIZER_FLAGS)
 AM_CXXFLAGS = -Wall -Wextra $(HARDEN_CFLAGS) $(SANITIZER_FLAGS)
+# A test that hangs is a failure, not the end of all testing.
+LOG_COMPILER = timeout -k 10 $${DTAIL_TEST_TIMEOUT:-900}
 # Programs.
 AM_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS) $(SANITIZER_FLAGS)
 # Plugins: dt_NAME_la_LDFLAGS = $(plugin_ldflags)

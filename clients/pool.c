@@ -17,7 +17,7 @@
 
 /* A question waits for further unknown hosts, but not longer than this for
  * servers that are slow to answer. */
-#define ASK_MS 2000
+#define ASK_MS 5000
 
 /* A server to which another connection is to be made. */
 struct restart {

@@ -5,6 +5,7 @@
 #include "children.h"
 #include "auth.h"
 #include "cleanup.h"
+#include "confine.h"
 #include "emptyroot.h"
 #include "memlimit.h"
 #include "sandbox.h"
@@ -66,6 +67,9 @@ run_session(struct connection *c, int fd, int broker_fd)
     }
     if (st == DT_OK) {
         st = sandbox_harden(&err);
+    }
+    if (st == DT_OK) {
+        st = confine(CONFINE_SESSION, 0, sh->config->server.sandbox, &err);
     }
     if (st == DT_OK) {
         result = session_run(&args);
@@ -233,6 +237,7 @@ run_worker(struct connection *c, int stream_fd, int broker_fd)
                                .job = c->job,
                                .check_mode =
                                    !sh->as_root && c->role == AUTH_ROLE_USER,
+                               .rights = sh->rights,
                                .crash = c->crash};
     struct error err = ERROR_INIT;
     enum log_level level = LOG_INFO;

@@ -8,6 +8,7 @@
 
 #include "algorithms.h"
 #include "auth-address.h"
+#include "confine.h"
 #include "penalty.h"
 #include "permission.h"
 
@@ -104,6 +105,19 @@ check_net(const char *text, struct error *err)
     return DT_OK;
 }
 
+/* Of Server.Plugins.NAME.Grant. */
+static int
+check_right(const char *text, struct error *err)
+{
+    return confine_right(text)
+               ? DT_OK
+               : error_set(err, DT_ERR_INVAL,
+                           "\"%.40s\" is no right; allowed are \"write\", "
+                           "\"exec\" and \"network\"",
+                           text);
+}
+
+static const char *const sandbox_words[] = {"auto", "require", "off", NULL};
 static const char *const logger_words[] = {"none", "stdout", "stderr",
                                            "file", "fout",   NULL};
 static const char *const level_words[] = {
@@ -250,6 +264,10 @@ const struct config_row config_rows[] = {
         "User whose rights jobs have on a server started as root; empty: "
         "SessionUser.",
         .min = 0, .max = 256),
+    ROW("Server.Sandbox", CONFIG_WORD, server.sandbox,
+        "Landlock and seccomp for sessions and workers: where the kernel has "
+        "them, always or never.",
+        .default_text = "auto", .words = sandbox_words),
     ROW("Server.Plugins", CONFIG_PLUGINS, server.plugins,
         "Settings of plugins by name.",
         .nr_offset = offsetof(struct config, server.nr_plugins), .max = 1000),
@@ -264,6 +282,10 @@ const struct config_row config_rows[] = {
            RANGE(0, 1024, 0)),
     PLUGIN("Config", CONFIG_OBJECT, config, "Handed to the plugin as it is.",
            .default_text = "{}", .max = 1 << 20),
+    PLUGIN("Grant", CONFIG_STRINGS, grant,
+           "Rights beyond reading that the plugin asks for: write, exec, "
+           "network.",
+           .min = 0, .max = 3, .check = check_right),
     SECTION("Server.Permissions", "Who may read what."),
     ROW("Server.Permissions.Default", CONFIG_STRINGS,
         server.permissions_default, "Rules for users without their own.",

@@ -26,6 +26,7 @@ struct config_plugin {
     enum config_tristate turbo; /* default unset */
     int threads;                /* 0: not set */
     char *config;               /* JSON text of the object; "{}" */
+    struct strv grant;          /* names of rights, core/confine.h */
 };
 
 struct config_user_rules {
@@ -99,6 +100,7 @@ struct config_server {
                            server was started as root; empty: session_user */
     char *session_user; /* ours: whom the session process becomes when the
                            server is started as root; default "nobody" */
+    char *sandbox; /* ours: "auto", "require" or "off" */
     struct config_plugin *plugins;
     size_t nr_plugins;
     struct strv permissions_default;

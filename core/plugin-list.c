@@ -12,10 +12,11 @@ static const struct {
     uint32_t bit;
     const char *name;
 } flag_names[] = {
-    {DT_TURBO, "turbo"},     {DT_PARALLEL, "parallel"},
-    {DT_FOLLOW, "follow"},   {DT_COMBINE, "combine"},
-    {DT_NUMBERS, "numbers"}, {DT_VERBATIM, "verbatim"},
-    {DT_PRINTED, "printed"},
+    {DT_TURBO, "turbo"},           {DT_PARALLEL, "parallel"},
+    {DT_FOLLOW, "follow"},         {DT_COMBINE, "combine"},
+    {DT_NUMBERS, "numbers"},       {DT_VERBATIM, "verbatim"},
+    {DT_PRINTED, "printed"},       {DT_NEEDS_WRITE, "needs-write"},
+    {DT_NEEDS_EXEC, "needs-exec"}, {DT_NEEDS_NETWORK, "needs-network"},
 };
 
 #define NR_FLAG_NAMES (sizeof(flag_names) / sizeof(*flag_names))

@@ -8,6 +8,7 @@
 #include "plugin.h"
 #include "cleanup.h"
 #include "config.h"
+#include "confine.h"
 #include "log.h"
 #include "plugin-crash.h"
 #include "plugin-descriptor.h"
@@ -33,7 +34,8 @@ struct plugin {
     bool is_turbo;
     const char *turbo_reason; /* static */
     int threads;
-    char *config; /* JSON */
+    uint32_t granted; /* DT_NEEDS_… that the configuration allows */
+    char *config;     /* JSON */
 };
 
 struct plugins {
@@ -136,6 +138,9 @@ apply_settings(struct plugin *p, const struct config *config)
 
     decide_turbo(p, config);
     p->threads = c && c->threads > 0 ? c->threads : default_threads();
+    for (size_t i = 0; c && i < c->grant.nr; i++) {
+        p->granted |= confine_right(c->grant.v[i]);
+    }
     p->config = plugin_settings_json(config, p->name);
     return p->config ? DT_OK : DT_ERR_NOMEM;
 }
@@ -353,6 +358,53 @@ plugins_open(const char *dirs, const struct config *config,
     }
     *out = ps;
     return DT_OK;
+}
+
+/* Refuses a plugin that asks for rights which it was not given. One that the
+ * configuration names is wanted: that is an error, as in check_wanted. */
+static int
+check_rights(struct plugin *p, const struct config *config, struct error *err)
+{
+    uint32_t missing = p->descriptor.whole.flags & CONFINE_RIGHTS & ~p->granted;
+    const struct config_plugin *c = find_settings(config, p->name);
+    struct error reason = ERROR_INIT;
+    struct buf names = {0};
+    int st = DT_OK;
+
+    if (p->refused || missing == 0) {
+        return DT_OK;
+    }
+    if (confine_right_names(missing, "\", \"", &names) != DT_OK) {
+        return error_set(err, DT_ERR_NOMEM, "%s", out_of_memory);
+    }
+    error_set(&reason, DT_ERR_ACCES,
+              "asks for rights that it was not given: Server.Plugins.%s.Grant "
+              "lacks \"%.*s\"",
+              p->name, (int)names.len, names.data);
+    buf_fini(&names);
+    if (c) {
+        st = error_set(err, DT_ERR_ACCES, "%s: %s", p->file, reason.text);
+    }
+    plugin_refuse(p, reason.text);
+    return st;
+}
+
+int
+plugins_grant(struct plugins *ps, const struct config *config,
+              uint32_t *granted, struct error *err)
+{
+    int st = DT_OK;
+
+    *granted = 0;
+    for (size_t i = 0; st == DT_OK && i < ps->nr; i++) {
+        struct plugin *p = ps->v[i];
+
+        st = check_rights(p, config, err);
+        if (!p->refused) {
+            *granted |= p->descriptor.whole.flags & CONFINE_RIGHTS;
+        }
+    }
+    return st;
 }
 
 void

@@ -24,6 +24,12 @@ struct instance;
  * read; a plugin named in the configuration is not loadable. */
 int plugins_open(const char *dirs, const struct config *config,
                  struct plugins **out, struct error *err);
+/* On a server, before plugins_load: refuses the plugins that ask for rights
+ * (DT_NEEDS_…) which Server.Plugins.NAME.Grant does not give; *granted gets
+ * those of the others, all together, as one process runs them all. An error: a
+ * plugin that the configuration names is refused so. */
+int plugins_grant(struct plugins *ps, const struct config *config,
+                  uint32_t *granted, struct error *err);
 /* Runs the load hooks, once a process; one that fails is marked refused.
  * `log` (or NULL) must live as long as the table. */
 void plugins_load(struct plugins *ps, struct log *log);

@@ -5,6 +5,7 @@
  */
 #include "server.h"
 #include "cleanup.h"
+#include "confine.h"
 #include "options.h"
 #include "plugin-list.h"
 #include "stdfds.h"
@@ -207,7 +208,14 @@ load(const struct server *s, struct listener_settings *out, struct error *err)
     } else {
         st = plugins_open(dirs, out->config, &out->plugins, err);
     }
+    if (st == DT_OK) {
+        st = plugins_grant(out->plugins, out->config, &out->rights, err);
+    }
+    if (st == DT_OK) {
+        st = confine_check(out->config->server.sandbox, err);
+    }
     if (st != DT_OK) {
+        plugins_free(out->plugins);
         config_free(out->config);
         *out = (struct listener_settings){0};
     }
@@ -246,6 +254,21 @@ dump_config(const struct server *s)
 }
 
 static int
+list_as_text(const struct listener_settings *settings, struct buf *out)
+{
+    int st = plugin_list_text(settings->plugins, out);
+
+    if (st == DT_OK) {
+        st = buf_puts(out, "sandbox: ");
+    }
+    if (st == DT_OK) {
+        st = confine_describe(settings->config->server.sandbox,
+                              settings->rights, out);
+    }
+    return st == DT_OK ? buf_puts(out, "\n") : st;
+}
+
+static int
 list_plugins(const struct server *s)
 {
     struct listener_settings settings = {0};
@@ -255,7 +278,7 @@ list_plugins(const struct server *s)
 
     if (st == DT_OK) {
         st = s->options.json ? plugin_list_json(settings.plugins, &text)
-                             : plugin_list_text(settings.plugins, &text);
+                             : list_as_text(&settings, &text);
         if (st != DT_OK) {
             error_set(&err, st, "--list-plugins: %s", dt_strerror(st));
         }
@@ -356,6 +379,11 @@ log_settings(struct log *log, const struct listener_settings *settings)
         buf_append(&names, "", 1) == DT_OK) {
         log_info(log, "settings|%s|plugins|%s", c->path ? c->path : "defaults",
                  names.data);
+    }
+    names.len = 0;
+    if (confine_describe(c->server.sandbox, settings->rights, &names) ==
+        DT_OK) {
+        log_info(log, "sandbox|%.*s", (int)names.len, names.data);
     }
     buf_fini(&names);
 }

@@ -10,6 +10,7 @@
 #include "broker.h"
 #include "clock.h"
 #include "config.h"
+#include "confine.h"
 #include "permission.h"
 #include "query.h"
 #include "worker-auth.h"
@@ -544,6 +545,13 @@ worker_init(struct worker *w, const struct worker_args *args)
         w->is_eof = true;
         return DT_OK; /* the loop delivers the text and ends */
     }
+    /* A directory service may have been asked above; from here on only what
+     * reading and plugins need. */
+    if (confine(CONFINE_WORKER, args->rights, args->config->server.sandbox,
+                &err) != DT_OK) {
+        log_error(args->log, "worker not started|%s", err.text);
+        return err.status;
+    }
     plugins_load(args->plugins, args->log);
     return say_hello(w);
 }
@@ -570,8 +578,8 @@ worker_run(const struct worker_args *args)
 
     plugin_catch_crashes(args->crash, -1, 0);
     if (worker_init(&w, args) != DT_OK) {
-        log_error(args->log, "%s@%s|cannot start the worker: out of memory",
-                  args->user, args->peer);
+        log_error(args->log, "%s@%s|cannot start the worker", args->user,
+                  args->peer);
         worker_fini(&w);
         return 1;
     }

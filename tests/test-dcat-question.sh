@@ -16,7 +16,7 @@ ask()
     local n=0 answer
     rm -f tty out err answers
     mkfifo answers
-    script -qefc "'$dcat' --cfg none --servers 127.0.0.1:$PORT,127.1:$PORT \
+    timeout --foreground "$LIMIT" script -qefc "'$dcat' --cfg none --servers 127.0.0.1:$PORT,127.1:$PORT \
         --user '$TEST_USER' --plain '$T/f' > '$T/out' 2> '$T/err'" tty \
         < answers > /dev/null &
     pid=$!

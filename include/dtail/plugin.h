@@ -101,6 +101,12 @@ dt_strerror(int status)
 #define DT_NUMBERS 0x10u  /* needs line numbers even for --plain output */
 #define DT_VERBATIM 0x20u /* --plain output must equal the file's bytes */
 #define DT_PRINTED 0x40u  /* the core prints the lines; reduce gets partials */
+/* On a server the plugin runs confined: it reads and computes. What it needs
+ * beyond that it asks for, and the administrator grants it by name in
+ * Server.Plugins.NAME.Grant; without that it is refused at load. */
+#define DT_NEEDS_WRITE 0x100u   /* "write": make and change files */
+#define DT_NEEDS_EXEC 0x200u    /* "exec": start programs */
+#define DT_NEEDS_NETWORK 0x400u /* "network": sockets */
 
 /* Why drain is called. */
 enum dt_drain {

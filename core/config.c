@@ -339,7 +339,7 @@ config_check(const char *path, FILE *out, FILE *complaints)
 const struct config_plugin *
 config_find_plugin(const struct config *c, const char *name)
 {
-    for (size_t i = 0; i < c->server.nr_plugins; i++) {
+    for (size_t i = 0; c && i < c->server.nr_plugins; i++) {
         /* a plugin that is being added has no name yet */
         if (c->server.plugins[i].name &&
             strcmp(c->server.plugins[i].name, name) == 0) {

@@ -45,8 +45,7 @@ add_moved(json_t *object, const struct config *config, const char *name)
 char *
 plugin_settings_json(const struct config *config, const char *name)
 {
-    const struct config_plugin *c =
-        config ? config_find_plugin(config, name) : NULL;
+    const struct config_plugin *c = config_find_plugin(config, name);
     const char *given = c && c->config ? c->config : "{}";
     json_t *object = config ? json_loads(given, 0, NULL) : NULL;
     char *text = json_is_object(object) && add_moved(object, config, name)

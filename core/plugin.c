@@ -77,21 +77,10 @@ plugin_free(struct plugin *p, bool keep_mapped)
     free(p);
 }
 
-static const struct config_plugin *
-find_settings(const struct config *config, const char *name)
-{
-    for (size_t i = 0; config && i < config->server.nr_plugins; i++) {
-        if (strcmp(config->server.plugins[i].name, name) == 0) {
-            return &config->server.plugins[i];
-        }
-    }
-    return NULL;
-}
-
 static bool
 is_disabled(const struct config *config, const char *name)
 {
-    const struct config_plugin *c = find_settings(config, name);
+    const struct config_plugin *c = config_find_plugin(config, name);
 
     return c && !c->enable;
 }
@@ -101,7 +90,7 @@ is_disabled(const struct config *config, const char *name)
 static void
 decide_turbo(struct plugin *p, const struct config *config)
 {
-    const struct config_plugin *c = find_settings(config, p->name);
+    const struct config_plugin *c = config_find_plugin(config, p->name);
     const char *env = getenv("DTAIL_TURBOBOOST_DISABLE");
 
     p->is_turbo = false;
@@ -134,7 +123,7 @@ default_threads(void)
 static int
 apply_settings(struct plugin *p, const struct config *config)
 {
-    const struct config_plugin *c = find_settings(config, p->name);
+    const struct config_plugin *c = config_find_plugin(config, p->name);
 
     decide_turbo(p, config);
     p->threads = c && c->threads > 0 ? c->threads : default_threads();
@@ -366,7 +355,7 @@ static int
 check_rights(struct plugin *p, const struct config *config, struct error *err)
 {
     uint32_t missing = p->descriptor.whole.flags & CONFINE_RIGHTS & ~p->granted;
-    const struct config_plugin *c = find_settings(config, p->name);
+    const struct config_plugin *c = config_find_plugin(config, p->name);
     struct error reason = ERROR_INIT;
     struct buf names = {0};
     int st = DT_OK;

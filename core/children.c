@@ -69,7 +69,7 @@ run_session(struct connection *c, int fd, int broker_fd)
         st = sandbox_harden(&err);
     }
     if (st == DT_OK) {
-        st = confine(CONFINE_SESSION, 0, sh->config->server.sandbox, &err);
+        st = confine(sh->confine, CONFINE_SESSION, &err);
     }
     if (st == DT_OK) {
         result = session_run(&args);
@@ -237,7 +237,7 @@ run_worker(struct connection *c, int stream_fd, int broker_fd)
                                .job = c->job,
                                .check_mode =
                                    !sh->as_root && c->role == AUTH_ROLE_USER,
-                               .rights = sh->rights,
+                               .confine = sh->confine,
                                .crash = c->crash};
     struct error err = ERROR_INIT;
     enum log_level level = LOG_INFO;

@@ -17,9 +17,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Ways to other processes, to the kernel's settings, and round this filter
@@ -178,29 +182,13 @@ refuse_processes(scmp_filter_ctx filter)
                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
 }
 
-/* A signal by number and thread reaches the own threads only, so that abort
- * and the report of a crash work. */
+/* What the role may not do, but for refuse_signals. */
 static int
-refuse_signals(scmp_filter_ctx filter)
+add_rules(scmp_filter_ctx filter, enum confine_role role, uint32_t rights)
 {
-    return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
-                            SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid()));
-}
+    int e = refuse(filter, never, NR(never));
 
-int
-confine_seccomp(enum confine_role role, uint32_t rights, struct error *err)
-{
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    int e;
-
-    if (!filter) {
-        return error_set(err, DT_ERR_NOMEM, "out of memory");
-    }
     rights = role == CONFINE_WORKER ? rights : 0;
-    e = refuse(filter, never, NR(never));
-    if (e == 0) {
-        e = refuse_signals(filter);
-    }
     if (e == 0 && !(rights & DT_NEEDS_EXEC)) {
         e = refuse_processes(filter);
     }
@@ -213,10 +201,77 @@ confine_seccomp(enum confine_role role, uint32_t rights, struct error *err)
     if (e == 0 && role == CONFINE_SESSION) {
         e = refuse(filter, opening, NR(opening));
     }
+    return e;
+}
+
+/* The program as bytes; libseccomp gives it to a file only. */
+static int
+export_program(scmp_filter_ctx filter, struct buf *program, struct error *err)
+{
+    CLEANUP_FD int fd = memfd_create("seccomp", MFD_CLOEXEC);
+    int e = fd < 0 ? -errno : seccomp_export_bpf(filter, fd);
+    off_t len = e == 0 ? lseek(fd, 0, SEEK_END) : 0;
+
+    if (e == 0 && buf_reserve(program, (size_t)len) != DT_OK) {
+        return error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    if (e == 0 && pread(fd, program->data, (size_t)len, 0) != len) {
+        e = -EIO;
+    }
+    program->len = e == 0 ? (size_t)len : 0;
+    return e == 0 ? DT_OK : error_errno(err, -e, "seccomp: making the filter");
+}
+
+int
+confine_seccomp_make(enum confine_role role, uint32_t rights,
+                     struct buf *program, struct error *err)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    int e, st;
+
+    if (!filter) {
+        return error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    /* a search tree instead of a list */
+    seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    e = add_rules(filter, role, rights);
+    st = e == 0 ? export_program(filter, program, err)
+                : error_errno(err, -e, "seccomp: making the filter");
+    seccomp_release(filter);
+    return st;
+}
+
+/* A signal by number and thread reaches the own threads only, so that abort
+ * and the report of a crash work: a filter of its own, as every process has its
+ * own number. */
+static int
+refuse_signals(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    int e =
+        filter
+            ? seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill),
+                               1, SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid()))
+            : -ENOMEM;
+
     if (e == 0) {
         e = seccomp_load(filter);
     }
     seccomp_release(filter);
+    return e;
+}
+
+int
+confine_seccomp_load(const struct buf *program, struct error *err)
+{
+    const struct sock_fprog p = {
+        .len = (unsigned short)(program->len / sizeof(struct sock_filter)),
+        .filter = (struct sock_filter *)(void *)program->data};
+    int e = refuse_signals();
+
+    if (e == 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &p) != 0) {
+        e = -errno;
+    }
     return e == 0 ? DT_OK : error_errno(err, -e, "seccomp");
 }
 
@@ -229,10 +284,19 @@ confine_has_seccomp(void)
 }
 
 int
-confine_seccomp(enum confine_role role, uint32_t rights, struct error *err)
+confine_seccomp_make(enum confine_role role, uint32_t rights,
+                     struct buf *program, struct error *err)
 {
     (void)role;
     (void)rights;
+    (void)program;
+    return error_set(err, DT_ERR_INTERNAL, "built without libseccomp");
+}
+
+int
+confine_seccomp_load(const struct buf *program, struct error *err)
+{
+    (void)program;
     return error_set(err, DT_ERR_INTERNAL, "built without libseccomp");
 }
 

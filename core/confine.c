@@ -6,7 +6,14 @@
 
 #include "dtail/plugin.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+struct confine {
+    uint32_t rights; /* of workers */
+    bool is_off;
+    struct buf filters[CONFINE_ROLES]; /* empty: no seccomp */
+};
 
 static const struct {
     const char *name;
@@ -45,14 +52,9 @@ confine_right_names(uint32_t rights, const char *separator, struct buf *out)
     return st;
 }
 
-static bool
-is_off(const char *mode)
-{
-    return strcmp(mode, "off") == 0;
-}
-
-int
-confine_check(const char *mode, struct error *err)
+/* Nothing is missing for "require". */
+static int
+check(const char *mode, struct error *err)
 {
     if (strcmp(mode, "require") != 0) {
         return DT_OK;
@@ -72,21 +74,56 @@ confine_check(const char *mode, struct error *err)
 }
 
 int
-confine(enum confine_role role, uint32_t rights, const char *mode,
-        struct error *err)
+confine_new(const char *mode, uint32_t rights, struct confine **out,
+            struct error *err)
 {
+    struct confine *c = calloc(1, sizeof(*c));
     int st;
 
-    if (is_off(mode)) {
+    if (!c) {
+        return error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
+    c->is_off = strcmp(mode, "off") == 0;
+    c->rights = rights;
+    st = check(mode, err);
+    for (int role = 0; st == DT_OK && !c->is_off && role < CONFINE_ROLES;
+         role++) {
+        if (confine_has_seccomp()) {
+            st = confine_seccomp_make((enum confine_role)role, rights,
+                                      &c->filters[role], err);
+        }
+    }
+    if (st != DT_OK) {
+        confine_free(c);
+        return st;
+    }
+    *out = c;
+    return DT_OK;
+}
+
+void
+confine_free(struct confine *c)
+{
+    for (int role = 0; c && role < CONFINE_ROLES; role++) {
+        buf_fini(&c->filters[role]);
+    }
+    free(c);
+}
+
+int
+confine(const struct confine *c, enum confine_role role, struct error *err)
+{
+    int st = DT_OK;
+
+    if (!c || c->is_off) {
         return DT_OK;
     }
-    st = confine_check(mode, err);
     /* Landlock first: its system calls are none that the filter lets by. */
-    if (st == DT_OK && confine_landlock_version() > 0) {
-        st = confine_landlock(role, rights, err);
+    if (confine_landlock_version() > 0) {
+        st = confine_landlock(role, c->rights, err);
     }
-    if (st == DT_OK && confine_has_seccomp()) {
-        st = confine_seccomp(role, rights, err);
+    if (st == DT_OK && c->filters[role].len > 0) {
+        st = confine_seccomp_load(&c->filters[role], err);
     }
     return st;
 }
@@ -133,23 +170,23 @@ describe_seccomp(uint32_t rights, struct buf *out)
 }
 
 int
-confine_describe(const char *mode, uint32_t rights, struct buf *out)
+confine_describe(const struct confine *c, struct buf *out)
 {
     int st;
 
-    if (is_off(mode)) {
+    if (c->is_off) {
         return buf_puts(out, "off (Server.Sandbox)");
     }
-    st = describe_landlock(confine_landlock_version(), rights, out);
+    st = describe_landlock(confine_landlock_version(), c->rights, out);
     if (st == DT_OK) {
         st = buf_puts(out, "; ");
     }
     if (st == DT_OK) {
-        st = describe_seccomp(rights, out);
+        st = describe_seccomp(c->rights, out);
     }
-    if (st == DT_OK && rights != 0) {
+    if (st == DT_OK && c->rights != 0) {
         st = buf_puts(out, "; granted to plugins: ");
-        st = st == DT_OK ? confine_right_names(rights, ", ", out) : st;
+        st = st == DT_OK ? confine_right_names(c->rights, ", ", out) : st;
     }
     return st;
 }

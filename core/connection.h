@@ -28,7 +28,7 @@
 struct connection_shared {
     const struct config *config; /* replaced by SIGHUP, as is plugins */
     struct plugins *plugins;
-    uint32_t rights; /* that the workers have for them, core/confine.h */
+    const struct confine *confine; /* likewise */
     struct log *log;
     ssh_bind bind;
     char *host; /* short host name */

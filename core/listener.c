@@ -149,7 +149,7 @@ use_settings(struct listener *l)
 
     l->shared.config = config;
     l->shared.plugins = l->args->settings->plugins;
-    l->shared.rights = l->args->settings->rights;
+    l->shared.confine = l->args->settings->confine;
     slots_set_limits(&l->shared.slots, config->server.max_concurrent_cats,
                      config->server.max_concurrent_tails);
 }

@@ -16,7 +16,7 @@
 struct listener_settings {
     struct config *config;
     struct plugins *plugins;
-    uint32_t rights; /* that were granted to plugins, see plugins_grant */
+    struct confine *confine;
 };
 
 struct listener_args {

@@ -197,6 +197,7 @@ static int
 load(const struct server *s, struct listener_settings *out, struct error *err)
 {
     CLEANUP_FREE char *dirs = NULL;
+    uint32_t rights = 0;
     int st = load_config(s, &out->config, err);
 
     if (st != DT_OK) {
@@ -209,10 +210,11 @@ load(const struct server *s, struct listener_settings *out, struct error *err)
         st = plugins_open(dirs, out->config, &out->plugins, err);
     }
     if (st == DT_OK) {
-        st = plugins_grant(out->plugins, out->config, &out->rights, err);
+        st = plugins_grant(out->plugins, out->config, &rights, err);
     }
     if (st == DT_OK) {
-        st = confine_check(out->config->server.sandbox, err);
+        st = confine_new(out->config->server.sandbox, rights, &out->confine,
+                         err);
     }
     if (st != DT_OK) {
         plugins_free(out->plugins);
@@ -225,6 +227,7 @@ load(const struct server *s, struct listener_settings *out, struct error *err)
 static void
 unload(struct listener_settings *settings)
 {
+    confine_free(settings->confine);
     plugins_free(settings->plugins);
     config_free(settings->config);
     *settings = (struct listener_settings){0};
@@ -262,8 +265,7 @@ list_as_text(const struct listener_settings *settings, struct buf *out)
         st = buf_puts(out, "sandbox: ");
     }
     if (st == DT_OK) {
-        st = confine_describe(settings->config->server.sandbox,
-                              settings->rights, out);
+        st = confine_describe(settings->confine, out);
     }
     return st == DT_OK ? buf_puts(out, "\n") : st;
 }
@@ -381,8 +383,7 @@ log_settings(struct log *log, const struct listener_settings *settings)
                  names.data);
     }
     names.len = 0;
-    if (confine_describe(c->server.sandbox, settings->rights, &names) ==
-        DT_OK) {
+    if (confine_describe(settings->confine, &names) == DT_OK) {
         log_info(log, "sandbox|%.*s", (int)names.len, names.data);
     }
     buf_fini(&names);

@@ -547,8 +547,7 @@ worker_init(struct worker *w, const struct worker_args *args)
     }
     /* A directory service may have been asked above; from here on only what
      * reading and plugins need. */
-    if (confine(CONFINE_WORKER, args->rights, args->config->server.sandbox,
-                &err) != DT_OK) {
+    if (confine(args->confine, CONFINE_WORKER, &err) != DT_OK) {
         log_error(args->log, "worker not started|%s", err.text);
         return err.status;
     }

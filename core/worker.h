@@ -21,8 +21,8 @@ struct worker_args {
     int session_fd;          /* SOCK_STREAM to the session, owned */
     int broker_fd;           /* SOCK_SEQPACKET to the listener, owned; see
                                 broker.h */
-    uint32_t rights;         /* beyond reading, for confine() */
-    bool check_mode;         /* the process does not have the user's rights */
+    const struct confine *confine; /* NULL: not confined */
+    bool check_mode; /* the process does not have the user's rights */
     struct plugin_crash *crash; /* shared with the listener */
     struct log *log;
 };

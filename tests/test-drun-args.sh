@@ -2,7 +2,8 @@
 # drun: lists plugins with their arguments, checks arguments where the plugin
 # is installed, takes flags on both sides of the name.
 . ./functions.sh || exit 99
-requires make pkg-config "${CC:-cc}"
+compiler=${CC:-cc} # may have arguments
+requires make pkg-config "${compiler%% *}"
 printf 'one\ntwo three\n' > f
 chmod 644 f
 

@@ -2,7 +2,8 @@
 # The sample plugin builds outside of the tree from nothing but the installed
 # header and pkg-config, as C99 and as C++11, and what was built works.
 . ./functions.sh || exit 99
-requires make pkg-config "${CC:-cc}"
+compiler=${CC:-cc} # may have arguments
+requires make pkg-config "${compiler%% *}"
 program_path mock/test-hello >/dev/null || skip "needs cmocka"
 
 # Only what a plugin needs; nothing of it is built again.

@@ -12,7 +12,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-for tool in spin "${CC:=cc}"; do
+: "${CC:=cc}" # may have arguments
+for tool in spin "${CC%% *}"; do
     command -v "$tool" >/dev/null || { echo "model: needs $tool" >&2; exit 1; }
 done
 
@@ -23,7 +24,7 @@ explore()
     mkdir "$name"
     # shellcheck disable=SC2086
     (cd "$name" && spin $2 -a "$model" > spin.out 2>&1 &&
-        "$CC" -O2 -w -DNOREDUCE -DNFAIR=3 -DCOLLAPSE -DMEMLIM=8000 $4 \
+        $CC -O2 -w -DNOREDUCE -DNFAIR=3 -DCOLLAPSE -DMEMLIM=8000 $4 \
             -o pan pan.c &&
         ./pan -m1000000 $3) > "$name.out" 2>&1 || true
 }

@@ -458,6 +458,9 @@ start(struct start *s, int argc, char **argv)
     status = s->c.command->early ? s->c.command->early(&s->c) : -1;
     if (status < 0) {
         status = run(s, &err);
+        if (s->c.sink.ops && s->c.sink.ops->finish) {
+            status = s->c.sink.ops->finish(s->c.sink.ctx, status, &err);
+        }
         if (err.status != DT_OK) {
             log_at(s->c.diag.log, LOG_FATAL, "%s", err.text);
         }

@@ -17,6 +17,9 @@ struct sink_ops {
     /* The stage gave out all it has for now. DT_OK, or an error with err set:
      * then nothing of this result is left. */
     int (*commit)(void *ctx, struct error *err);
+    /* The run is over, with that exit status; returns the one that counts,
+     * with err set when it is its own. No call is under way. May be NULL. */
+    int (*finish)(void *ctx, int status, struct error *err);
     void (*free)(void *ctx);
 };
 

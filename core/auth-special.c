@@ -5,6 +5,7 @@
 #include "auth-special.h"
 
 #include "auth-address.h"
+#include "jobtime.h"
 
 #include <ctype.h>
 #include <netdb.h>
@@ -171,23 +172,6 @@ auth_special_rules(const struct config *config, enum auth_role role,
     return config_rules(config, user);
 }
 
-/* The length of the date token that `text` begins with; 0: none. */
-static size_t
-token_len(const char *text, size_t len)
-{
-    static const char *const tokens[] = {"$yyyesterday", "$yyesterday",
-                                         "$yesterday", "$today", "$tomorrow"};
-
-    for (size_t i = 0; i < sizeof(tokens) / sizeof(*tokens); i++) {
-        size_t n = strlen(tokens[i]);
-
-        if (n <= len && memcmp(text, tokens[i], n) == 0) {
-            return n;
-        }
-    }
-    return 0;
-}
-
 /* A target of the configuration against what was asked for. Dates are not
  * computed: job and server need not agree on the day around midnight. */
 static bool
@@ -196,7 +180,7 @@ is_target(const char *target, size_t len, const char *asked)
     size_t at = 0;
 
     while (at < len) {
-        size_t token = token_len(target + at, len - at);
+        size_t token = jobtime_token(target + at, len - at);
 
         if (token > 0) {
             for (size_t i = 0; i < DATE_DIGITS; i++, asked++) {

@@ -173,6 +173,14 @@ check_job(struct config_reader *r, const struct config_place *at,
             r, at, "%s is missing or empty, which %s needs", missing,
             job->enable ? "an enabled job" : "a job");
     }
+    /* it becomes part of a query, in quotes */
+    for (const char *p = job->outfile; *p; p++) {
+        if (*p == '"' || (unsigned char)*p < ' ') {
+            return config_value_fail(r, at,
+                                     "Outfile: neither double quotes nor "
+                                     "control characters are allowed");
+        }
+    }
     return DT_OK;
 }
 

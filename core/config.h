@@ -47,6 +47,7 @@ struct config_job {
     struct strv servers;
     struct strv allow_from;
     int time_range[2];
+    int max_run_seconds; /* ours; Schedule; 0: no limit */
     bool restart_on_day_change;
 };
 
@@ -96,6 +97,8 @@ struct config_server {
     int auth_key_max_per_user;
     bool turbo_boost_disable;
     char *plugin_dir;   /* ours; empty: default search */
+    char *job_program;  /* ours: what runs a job; empty: the one built in */
+    int job_check_ms;   /* ours: how often jobs are looked at */
     char *job_user;     /* ours: whose rights the workers of jobs have when the
                            server was started as root; empty: session_user */
     char *session_user; /* ours: whom the session process becomes when the

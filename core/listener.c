@@ -8,6 +8,7 @@
 #include "connection.h"
 #include "emptyroot.h"
 #include "entrance.h"
+#include "jobhost.h"
 #include "socket.h"
 #include "sshbind.h"
 #include "trim.h"
@@ -34,11 +35,14 @@ struct listener {
     struct connection_shared shared;
     struct connection **conns;
     size_t nr, cap;
-    struct pollfd *polls; /* room for 2, guests, and those of cap connections */
+    struct pollfd *polls; /* room for 2, guests, jobs, and those of cap
+                             connections */
     size_t *nr_polled;    /* entries of each connection */
     int listen_fd;
     int signal_fd;
     struct entrance entrance;
+    struct jobhost jobs;
+    size_t max_job_polls;    /* entries that there is room for */
     int64_t stop_ms;         /* --shutdownAfter; CLOCK_NEVER */
     int64_t kill_workers_ms; /* once stopping */
     int64_t kill_sessions_ms;
@@ -154,27 +158,39 @@ use_settings(struct listener *l)
                      config->server.max_concurrent_tails);
 }
 
+/* Room for what a turn waits for. */
+static bool
+make_polls(struct listener *l, size_t cap)
+{
+    size_t nr_jobs = l->jobs.jobs ? jobs_max_poll(l->jobs.jobs) : 0;
+    struct pollfd *polls = reallocarray(
+        l->polls, 2 + ENTRANCE_MAX_GUESTS + nr_jobs + cap * CONNECTION_MAX_POLL,
+        sizeof(*polls));
+
+    if (!polls) {
+        return false;
+    }
+    l->polls = polls;
+    l->max_job_polls = nr_jobs;
+    return true;
+}
+
 /* For one more connection, with what the next turns need for it. */
 static bool
 make_room(struct listener *l)
 {
     size_t cap = l->cap ? l->cap * 2 : 16;
     struct connection **conns;
-    struct pollfd *polls;
     size_t *nr_polled;
 
     if (l->nr < l->cap) {
         return true;
     }
-    polls = reallocarray(l->polls,
-                         2 + ENTRANCE_MAX_GUESTS + cap * CONNECTION_MAX_POLL,
-                         sizeof(*polls));
-    l->polls = polls ? polls : l->polls;
     nr_polled = reallocarray(l->nr_polled, cap, sizeof(*nr_polled));
     l->nr_polled = nr_polled ? nr_polled : l->nr_polled;
     conns = reallocarray(l->conns, cap, sizeof(*conns));
     l->conns = conns ? conns : l->conns;
-    if (!polls || !nr_polled || !conns) {
+    if (!make_polls(l, cap) || !nr_polled || !conns) {
         return false;
     }
     l->cap = cap;
@@ -224,6 +240,10 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
                                      config->common.ssh_port, &port, err);
         st = l->listen_fd < 0 ? l->listen_fd : DT_OK;
     }
+    if (st == DT_OK && (jobhost_init(&l->jobs, &l->shared, port) != DT_OK ||
+                        !make_polls(l, l->cap))) {
+        st = error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
     if (st != DT_OK) {
         return st;
     }
@@ -242,6 +262,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
 static void
 close_all(struct listener *l)
 {
+    jobhost_fini(&l->jobs);
     for (size_t i = 0; i < l->nr; i++) {
         connection_free(l->conns[i]);
     }
@@ -327,6 +348,9 @@ reap(struct listener *l)
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (jobhost_reaped(&l->jobs, pid, status)) {
+            continue;
+        }
         for (size_t i = 0; i < l->nr; i++) {
             if (connection_reaped(l->conns[i], pid, status)) {
                 break;
@@ -348,6 +372,10 @@ reload(struct listener *l)
         return;
     }
     use_settings(l);
+    jobhost_reload(&l->jobs);
+    if (!make_polls(l, l->cap)) {
+        log_error(l->args->log, "out of memory: jobs are not heard");
+    }
     log_info(l->args->log,
              "reloaded|new sessions get the new settings; address, port, host "
              "keys, algorithms and logging stay until a restart");
@@ -373,6 +401,7 @@ stop(struct listener *l, const char *why)
     l->listen_fd = -1;
     l->kill_workers_ms = now + grace + STOP_EXTRA_MS;
     l->kill_sessions_ms = l->kill_workers_ms + STOP_TELL_MS;
+    jobhost_stop(&l->jobs);
     for (size_t i = 0; i < l->nr; i++) {
         connection_shutdown(l->conns[i]);
     }
@@ -415,8 +444,10 @@ check_time(struct listener *l)
             connection_kill_session(l->conns[i]);
         }
     }
+    jobhost_tick(&l->jobs);
     if (now >= l->kill_workers_ms) {
         l->kill_workers_ms = CLOCK_NEVER;
+        jobs_kill(l->jobs.jobs);
     }
     if (now >= l->kill_sessions_ms) {
         l->kill_sessions_ms = CLOCK_NEVER;
@@ -430,6 +461,7 @@ next_deadline(const struct listener *l)
     int64_t now = clock_now_ms();
 
     next = clock_earlier(next, l->stop_ms);
+    next = clock_earlier(next, jobhost_next_ms(&l->jobs));
     if (l->listen_fd >= 0) {
         next = clock_earlier(
             next, entrance_next_ms(&l->entrance, l->conns, l->nr, now));
@@ -448,7 +480,7 @@ next_deadline(const struct listener *l)
 static int
 turn(struct listener *l, struct error *err)
 {
-    size_t nr_conns = l->nr, nr_guests, n;
+    size_t nr_conns = l->nr, nr_guests, nr_jobs, n;
     struct pollfd *p = l->polls;
     bool accepts =
         l->listen_fd >= 0 && entrance_accepts(&l->entrance, clock_now_ms());
@@ -456,7 +488,8 @@ turn(struct listener *l, struct error *err)
     p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
     p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};
     nr_guests = entrance_poll(&l->entrance, p + 2);
-    n = 2 + nr_guests;
+    nr_jobs = jobs_poll(l->jobs.jobs, p + 2 + nr_guests, l->max_job_polls);
+    n = 2 + nr_guests + nr_jobs;
     for (size_t i = 0; i < nr_conns; i++) {
         l->nr_polled[i] = connection_poll(l->conns[i], p + n);
         n += l->nr_polled[i];
@@ -464,7 +497,11 @@ turn(struct listener *l, struct error *err)
     if (poll(p, n, clock_poll_ms(next_deadline(l))) < 0 && errno != EINTR) {
         return error_errno(err, errno, "listener: poll");
     }
-    n = 2 + nr_guests;
+    for (n = 2 + nr_guests; n < 2 + nr_guests + nr_jobs; n++) {
+        if (p[n].revents) {
+            jobs_event(l->jobs.jobs, p[n].fd);
+        }
+    }
     for (size_t i = 0; i < nr_conns; i++) {
         for (size_t k = 0; k < l->nr_polled[i]; k++, n++) {
             if (p[n].revents) {
@@ -498,7 +535,8 @@ listener_run(const struct listener_args *args, struct error *err)
     struct listener l;
     int st = start(&l, args, err);
 
-    while (st == DT_OK && (!l.shared.is_stopping || l.nr > 0)) {
+    while (st == DT_OK && (!l.shared.is_stopping || l.nr > 0 ||
+                           jobs_nr_running(l.jobs.jobs) > 0)) {
         st = turn(&l, err);
     }
     if (st == DT_OK) {

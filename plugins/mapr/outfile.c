@@ -183,6 +183,15 @@ write_query(struct outfile *o, char *err, size_t err_size)
     return replace(fd, o->query_tmp, o->query, err, err_size);
 }
 
+/* Half of a result may have been written, on a full disk. */
+static void
+take_back(int fd, const struct stat *before)
+{
+    if (S_ISREG(before->st_mode)) {
+        (void)!ftruncate(fd, before->st_size);
+    }
+}
+
 /* The header only where nothing stands yet. */
 static int
 append(struct outfile *o, char *err, size_t err_size)
@@ -203,6 +212,7 @@ append(struct outfile *o, char *err, size_t err_size)
         if (!write_all(fd, o->rows.data + skip, o->rows.len - skip) ||
             (fsync(fd) < 0 && errno != EINVAL && errno != EROFS)) {
             status = fail("cannot write", o->path, err, err_size);
+            take_back(fd, &st);
         }
     }
     if (fd >= 0 && close(fd) < 0 && status == DT_OK) {

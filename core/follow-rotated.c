@@ -284,6 +284,8 @@ follow_resume_source(struct follow *f, struct follow_source *s,
     struct rotated r;
 
     s->resume = NULL;
+    s->seen_ns = 0; /* what was made while no session was there counts, also
+                       when the path came later than this one */
     if (is_place(at, now, true) && follow_file_seek(now, at->offset) == DT_OK) {
         return;
     }

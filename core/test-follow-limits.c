@@ -173,6 +173,31 @@ test_resumed_after_rotations(void **state)
     expect_resumed(&at, "2\n3\n4\n5\n", "");
 }
 
+/* The path stands for nothing when the session begins, as between two steps
+ * of a rotation. */
+static void
+test_resumed_amid_a_rotation(void **state)
+{
+    char fingerprint[FOLLOW_FINGERPRINT_MAX];
+    struct follow_resume at = stop_behind_one(fingerprint);
+    struct follow_args args = args_of();
+    struct reader r;
+
+    (void)state;
+    assert_int_equal(rename("log", "log.2"), 0);
+    put("log.1", "2\n");
+    wait_for_clock();
+    args.resume = &at;
+    args.nr_resume = 1;
+    begin(&r, "log", args);
+    read_all(&r);
+    expect_lines(&r, "");
+    put("log", "3\n");
+    read_all(&r);
+    expect_lines(&r, "2\n3\n");
+    end(&r);
+}
+
 static void
 test_resumed_after_truncation(void **state)
 {
@@ -409,6 +434,7 @@ main(void)
         IN_TEMPDIR(test_nothing_is_lost_while_lagging),
         IN_TEMPDIR(test_resumed),
         IN_TEMPDIR(test_resumed_after_rotations),
+        IN_TEMPDIR(test_resumed_amid_a_rotation),
         IN_TEMPDIR(test_resumed_after_truncation),
         IN_TEMPDIR(test_resumed_when_gone),
         IN_TEMPDIR(test_events),

@@ -151,6 +151,10 @@ int config_check(const char *path, FILE *out, FILE *complaints);
  * DT_ERR_NOMEM (also when the environment gave bytes that are not UTF-8). */
 int config_dump(const struct config *c, struct buf *out);
 
+/* Appends the JSON schema of the settings (config-schema.c). DT_OK or
+ * DT_ERR_NOMEM. */
+int config_schema(struct buf *out);
+
 /* NULL: the plugin is not named in the configuration, or that is NULL. */
 const struct config_plugin *config_find_plugin(const struct config *c,
                                                const char *name);

@@ -57,6 +57,8 @@ static const struct option_spec flags[] = {
      "Check the configuration and leave"},
     {"dump-config", OPTION_BOOL, AT(dump_config), 0, NULL,
      "Show the effective configuration and leave"},
+    {"dump-schema", OPTION_BOOL, AT(dump_schema), 0, NULL,
+     "Show the JSON schema of the configuration and leave"},
     {"list-plugins", OPTION_BOOL, AT(list_plugins), 0, NULL,
      "Show the plugins, or why one is refused, and leave"},
     {"json", OPTION_BOOL, AT(json), 0, NULL, "--list-plugins as JSON"},
@@ -271,6 +273,21 @@ list_as_text(const struct listener_settings *settings, struct buf *out)
 }
 
 static int
+dump_schema(void)
+{
+    struct buf text = {0};
+    int st = config_schema(&text);
+
+    if (st == DT_OK) {
+        fwrite(text.data, 1, text.len, stdout);
+    } else {
+        fprintf(stderr, "dserver: --dump-schema: %s\n", dt_strerror(st));
+    }
+    buf_fini(&text);
+    return st;
+}
+
+static int
 list_plugins(const struct server *s)
 {
     struct listener_settings settings = {0};
@@ -307,6 +324,8 @@ server_answer(struct server *s, int *status)
         st = config_check(o->cfg, stdout, stderr);
     } else if (o->dump_config) {
         st = dump_config(s);
+    } else if (o->dump_schema) {
+        st = dump_schema();
     } else if (o->list_plugins) {
         st = list_plugins(s);
     } else {

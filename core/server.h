@@ -25,6 +25,7 @@ struct server_options {
     bool version;
     bool check_config;
     bool dump_config;
+    bool dump_schema;
     bool list_plugins;
     bool json;
 };
@@ -41,7 +42,8 @@ struct server {
  * server_fini. */
 int server_parse(struct server *s, int argc, char **argv);
 /* The options that answer and leave (--version, --check-config, --dump-config,
- * --list-plugins). True: done, with the exit status in *status. */
+ * --dump-schema, --list-plugins). True: done, with the exit status in *status.
+ */
 bool server_answer(struct server *s, int *status);
 /* Loads settings and plugins, opens the log and serves until told to stop. */
 int server_serve(struct server *s, struct error *err);

@@ -13,6 +13,8 @@
 #include "servers.h"
 #include "stdfds.h"
 
+#include <spans.h>
+
 #include <ctype.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -484,6 +486,7 @@ client_main(const struct client_command *command, int argc, char **argv)
     }
     free(s.c.queries);
     query_spec_fini(&s.c.file_spec);
+    spans_free(s.c.spans);
     if (s.c.sink.ops) {
         s.c.sink.ops->free(s.c.sink.ctx);
     }

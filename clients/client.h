@@ -13,6 +13,7 @@
 
 struct config;
 struct plugins;
+struct spans;
 
 /* Flags of a command. */
 #define CLIENT_VERBATIM                                                      \
@@ -49,6 +50,7 @@ struct client {
      * fed the same and has the arguments of file_spec. No ops: none. */
     struct sink sink;
     struct query_spec file_spec;
+    struct spans *spans; /* what lines were selected for; NULL: nothing */
     int64_t start_ms;    /* clock_now_ms */
     int64_t deadline_ms; /* the whole run ends well after that; 0: never */
 };

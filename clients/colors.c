@@ -7,6 +7,8 @@
 #include "client.h"
 #include "config.h"
 
+#include <spans.h>
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -26,6 +28,7 @@ enum part {
     PART_ERROR,
     PART_FATAL,
     PART_WARN,
+    PART_MATCH,
     NR_PARTS
 };
 
@@ -52,6 +55,7 @@ static const struct part_name parts[NR_PARTS] = {
     [PART_ERROR] = {"Common", "SeverityError", {"white", "red", "bold"}},
     [PART_FATAL] = {"Common", "SeverityFatal", {"white", "magenta", "bold"}},
     [PART_WARN] = {"Common", "SeverityWarn", {"white", "black", "bold"}},
+    [PART_MATCH] = {"Remote", "Match", {"red", "black", "bold"}},
 };
 
 static const char *const suffixes[NR_KINDS] = {"Fg", "Bg", "Attr"};
@@ -241,9 +245,37 @@ part_of(size_t field, const char *text, size_t len)
     return by_field[field];
 }
 
+/* [at, end) of a line, with the spans in it painted apart. */
+static int
+paint_text(const struct colors *c, enum part part, const char *line, size_t at,
+           size_t end, const struct span *spans, size_t nr, struct buf *out)
+{
+    int rc = DT_OK;
+
+    if (nr == 0 || spans[nr - 1].end <= at) {
+        return paint(c, part, line + at, end - at, out);
+    }
+    for (size_t i = 0; rc == DT_OK && i < nr; i++) {
+        size_t start = spans[i].start > at ? spans[i].start : at;
+
+        if (spans[i].end <= at) {
+            continue;
+        }
+        if (start > at) {
+            rc = paint(c, part, line + at, start - at, out);
+        }
+        if (rc == DT_OK) {
+            rc = paint(c, PART_MATCH, line + start, spans[i].end - start, out);
+        }
+        at = spans[i].end;
+    }
+    return rc == DT_OK && at < end ? paint(c, part, line + at, end - at, out)
+                                   : rc;
+}
+
 int
 colors_paint_remote(const struct colors *c, const char *line, size_t len,
-                    struct buf *out)
+                    const struct span *spans, size_t nr_spans, struct buf *out)
 {
     const char *start[FIELDS], *end = line + len;
     size_t lens[FIELDS], nr = 0;
@@ -268,9 +300,13 @@ colors_paint_remote(const struct colors *c, const char *line, size_t len,
     }
     for (size_t i = 0; rc == DT_OK && i < nr; i++) {
         rc = i ? paint(c, PART_DELIMITER, "|", 1, out) : DT_OK;
-        if (rc == DT_OK) {
+        if (rc == DT_OK && i + 1 < FIELDS) {
             rc =
                 paint(c, part_of(i, start[i], lens[i]), start[i], lens[i], out);
+        } else if (rc == DT_OK) {
+            rc = paint_text(c, part_of(i, start[i], lens[i]), line,
+                            (size_t)(start[i] - line), len, spans, nr_spans,
+                            out);
         }
     }
     return rc;

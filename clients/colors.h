@@ -12,6 +12,7 @@
 
 struct client;
 struct colors;
+struct span;
 
 /* Whether output is painted: --color, --noColor, --plain, NO_COLOR
  * (no-color.org), Client.TermColorsEnable, and whether it goes to a terminal.
@@ -28,8 +29,10 @@ int colors_new(const char *json, struct log *log, struct colors **out,
 void colors_free(struct colors *c);
 
 /* Appends a line "REMOTE|host|100|N|source|text", without newline, painted. A
- * line of less fields has the terminal's own colours. DT_OK or DT_ERR_NOMEM. */
+ * line of less fields has the terminal's own colours. `spans`: the `nr` places
+ * of the line (ascending, apart from each other) at which a pattern matches,
+ * painted apart where they lie in the text. DT_OK or DT_ERR_NOMEM. */
 int colors_paint_remote(const struct colors *c, const char *line, size_t len,
-                        struct buf *out);
+                        const struct span *spans, size_t nr, struct buf *out);
 
 #endif

@@ -24,7 +24,7 @@ make_queries(struct client *c, struct error *err)
 {
     const struct dgrep *o = c->options;
     struct query_spec *q = client_add_query(c, "grep", err);
-    int rc = q ? selecting_add(&o->selecting, q, err) : err->status;
+    int rc = q ? selecting_add(&o->selecting, c, q, err) : err->status;
 
     if (rc == DT_OK && o->count && strcmp(o->common.output, "ndjson") == 0) {
         return error_set(err, DT_ERR_INVAL,

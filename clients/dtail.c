@@ -105,7 +105,7 @@ make_queries(struct client *c, struct error *err)
     q->from_start = o->since_start;
     q->last_lines = o->lines;
     c->deadline_ms = limit_ms(o);
-    return text ? DT_OK : selecting_add(&o->selecting, q, err);
+    return text ? DT_OK : selecting_add(&o->selecting, c, q, err);
 }
 
 static const struct client_command dtail = {

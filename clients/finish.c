@@ -126,6 +126,7 @@ finish_printer(const struct client *c, struct output *out, struct printer **p,
             c->flags->escape || (!c->flags->raw && output_is_terminal(out)),
         .ndjson = strcmp(c->flags->output, "ndjson") == 0,
         .counts = is_counting(c),
+        .spans = c->spans,
     };
     int rc = DT_OK;
 

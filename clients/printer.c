@@ -13,6 +13,8 @@
 #include "escape.h"
 #include "ndjson.h"
 
+#include <spans.h>
+
 #include <stdlib.h>
 
 #define WIDE 32u       /* bytes of one copy */
@@ -27,6 +29,8 @@ struct printer {
     size_t open_server; /* …and came from this server */
     struct buf escaped;
     struct buf formed; /* a line, painted or as JSON */
+    struct buf line;   /* one that is to be painted */
+    struct span found[SPANS_MAX];
 };
 
 struct printer_source {
@@ -61,6 +65,7 @@ printer_free(struct printer *p)
     if (p) {
         buf_fini(&p->escaped);
         buf_fini(&p->formed);
+        buf_fini(&p->line);
         colors_free(p->args.colors);
         free(p);
     }
@@ -287,21 +292,59 @@ form_json(struct printer *p, const struct printer_source *s, const char *text,
     return rc == DT_OK ? buf_puts(out, "}\n") : rc;
 }
 
+/* Appends a piece of a line's text to p->line, escaped if need be. */
+static int
+add_piece(struct printer *p, const char *text, size_t len)
+{
+    return p->args.escape ? escape_append(&p->line, text, len, false)
+                          : buf_append(&p->line, text, len);
+}
+
+/* Appends the text to p->line; the places that were found in it move along. */
+static int
+add_text(struct printer *p, const char *text, size_t len, size_t nr_found)
+{
+    size_t at = 0;
+    int rc = DT_OK;
+
+    for (size_t i = 0; rc == DT_OK && i < nr_found; i++) {
+        struct span *found = &p->found[i];
+        size_t end = found->end;
+
+        rc = add_piece(p, text + at, found->start - at);
+        at = found->start;
+        found->start = p->line.len;
+        if (rc == DT_OK) {
+            rc = add_piece(p, text + at, end - at);
+        }
+        at = end;
+        found->end = p->line.len;
+    }
+    return rc == DT_OK ? add_piece(p, text + at, len - at) : rc;
+}
+
+/* `has_end`: a newline follows; a CR in front of it stays what it is. */
 static int
 form_painted(struct printer *p, const struct printer_source *s,
-             const char *text, size_t len)
+             const char *text, size_t len, bool has_end)
 {
-    struct buf line = {0};
-    int rc = buf_append(&line, s->head, s->len);
+    size_t nr = spans_find(p->args.spans, text, len, p->found);
+    bool has_cr = has_end && len && text[len - 1] == '\r';
+    int rc;
 
+    p->line.len = 0;
+    rc = buf_append(&p->line, s->head, s->len);
     if (rc == DT_OK) {
-        rc = buf_append(&line, text, len);
+        rc = add_text(p, text, len - has_cr, nr);
+    }
+    if (rc == DT_OK && has_cr) {
+        rc = buf_puts(&p->line, "\r");
     }
     if (rc == DT_OK) {
-        rc = colors_paint_remote(p->args.colors, line.data, line.len,
-                                 &p->formed);
+        rc = colors_paint_remote(p->args.colors, p->line.data, p->line.len,
+                                 p->found, nr, &p->formed);
     }
-    buf_fini(&line);
+    buf_shrink(&p->line, OUTPUT_BUFFER);
     return rc == DT_OK ? buf_puts(&p->formed, "\n") : rc;
 }
 
@@ -319,7 +362,7 @@ print_formed(struct printer *p, struct printer_source *s, const char *data,
 
         p->formed.len = 0;
         rc = p->args.ndjson ? form_json(p, s, data, text_len)
-                            : form_painted(p, s, data, text_len);
+                            : form_painted(p, s, data, text_len, nl != NULL);
         if (rc == DT_OK) {
             rc = output_write(p->out, p->formed.data, p->formed.len, cancel);
         }
@@ -330,11 +373,17 @@ print_formed(struct printer *p, struct printer_source *s, const char *data,
     return rc;
 }
 
+static bool
+is_painted(const struct printer *p)
+{
+    return p->args.colors && !p->args.plain;
+}
+
 static int
 print(struct printer *p, struct printer_source *s, const char *data, size_t len,
       const struct cancel *cancel)
 {
-    if (p->args.ndjson || (p->args.colors && !p->args.plain)) {
+    if (p->args.ndjson || is_painted(p)) {
         return print_formed(p, s, data, len, cancel);
     }
     if (!p->args.plain) {
@@ -358,7 +407,8 @@ printer_lines(struct printer *p, struct printer_source *s, const char *data,
         return DT_OK;
     }
     p->has_printed = true;
-    if (!p->args.escape || p->args.ndjson) {
+    /* painted lines are escaped where the places of matches are known */
+    if (!p->args.escape || p->args.ndjson || is_painted(p)) {
         return print(p, s, data, len, cancel);
     }
     p->escaped.len = 0;
@@ -409,6 +459,12 @@ printer_sequences(struct printer *p, const char *data, size_t len,
 {
     p->has_printed = p->has_printed || len;
     return output_write(p->out, data, len, cancel);
+}
+
+void
+printer_show(struct printer *p, struct spans *spans)
+{
+    p->args.spans = spans;
 }
 
 int

@@ -10,6 +10,7 @@
 #include "output.h"
 
 struct colors;
+struct spans;
 
 /* For first_line: go on counting where the last piece of the source ended. */
 #define PRINTER_CONTINUE UINT64_MAX
@@ -22,6 +23,8 @@ struct printer_args {
     bool ndjson;   /* each line is a JSON object; wins over plain, colors */
     struct colors *colors; /* not plain: paints lines; NULL: none. printer_new
                               takes it over, also when it fails */
+    struct spans *spans;   /* with colors: what is painted apart in a line; not
+                              owned, lives longer. NULL: nothing */
     bool counts; /* a text whose lines all end in ":0" is nothing printed */
 };
 
@@ -51,6 +54,8 @@ int printer_text(struct printer *p, const char *data, size_t len,
 /* The same for text in which control bytes are meant, as colours. */
 int printer_sequences(struct printer *p, const char *data, size_t len,
                       const struct cancel *cancel);
+/* From now on other matches are painted apart; NULL: none. */
+void printer_show(struct printer *p, struct spans *spans);
 int printer_flush(struct printer *p, const struct cancel *cancel);
 /* True once a line or text was printed (see `counts`). */
 bool printer_has_printed(const struct printer *p);

@@ -4,7 +4,7 @@
  */
 #include "selecting.h"
 
-#include <match.h>
+#include <spans.h>
 
 static const char *
 main_pattern(const struct selecting *s)
@@ -12,13 +12,17 @@ main_pattern(const struct selecting *s)
     return *s->grep ? s->grep : s->regex;
 }
 
+/* Checks the patterns; *spans shows what they match, unless that is every
+ * line (as "." says: spec clients 8.3). */
 static int
-check_patterns(const struct selecting *s, struct error *err)
+compile_patterns(const struct selecting *s, struct spans **spans,
+                 struct error *err)
 {
     struct match_term terms[MATCH_MAX_TERMS];
     struct match_error why = {0};
     struct match *match = NULL;
     size_t nr = 1 + s->and_patterns.nr + s->not_patterns.nr;
+    size_t first = strcmp(main_pattern(s), ".") == 0;
     int rc;
 
     if (nr > MATCH_MAX_TERMS) {
@@ -37,14 +41,20 @@ check_patterns(const struct selecting *s, struct error *err)
         terms[i] = (struct match_term){
             .pattern = text, .len = strlen(text), .is_negated = is_negated};
     }
-    const struct match_args args = {.terms = terms,
-                                    .nr_terms = nr,
-                                    .invert = s->invert,
-                                    .ignore_case = s->ignore_case,
-                                    .is_fixed = s->fixed};
+    struct match_args args = {.terms = terms,
+                              .nr_terms = nr,
+                              .invert = s->invert,
+                              .ignore_case = s->ignore_case,
+                              .is_fixed = s->fixed};
     rc = match_compile(&args, &match, &why);
     match_free(match);
-    return rc == DT_OK ? DT_OK : error_set(err, rc, "%s", why.text);
+    if (rc != DT_OK) {
+        return error_set(err, rc, "%s", why.text);
+    }
+    args.terms += first;
+    args.nr_terms -= first;
+    rc = spans_new(&args, spans);
+    return rc == DT_ERR_NOMEM ? error_set(err, rc, "out of memory") : DT_OK;
 }
 
 static int
@@ -83,10 +93,10 @@ add_list(struct query_spec *q, const char *name, const struct strv *list)
 }
 
 int
-selecting_add(const struct selecting *s, struct query_spec *q,
+selecting_add(const struct selecting *s, struct client *c, struct query_spec *q,
               struct error *err)
 {
-    int rc = check_patterns(s, err);
+    int rc = compile_patterns(s, &c->spans, err);
 
     if (rc != DT_OK) {
         return rc;

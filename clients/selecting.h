@@ -6,8 +6,7 @@
 #ifndef CLIENTS_SELECTING_H
 #define CLIENTS_SELECTING_H
 
-#include "flags.h"
-#include "request.h"
+#include "client.h"
 
 /* The second member of a command's options struct, behind struct flags. */
 struct selecting {
@@ -52,8 +51,9 @@ struct selecting {
                       "End a file after that many selected lines")
 
 /* Checks the patterns, before any connection, and adds the arguments of the
- * plugins grep and tail. DT_OK, or err says which pattern is wrong, where. */
-int selecting_add(const struct selecting *s, struct query_spec *q,
-                  struct error *err);
+ * plugins grep and tail; c->spans shows their matches. DT_OK, or err says which
+ * pattern is wrong, where. */
+int selecting_add(const struct selecting *s, struct client *c,
+                  struct query_spec *q, struct error *err);
 
 #endif

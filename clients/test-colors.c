@@ -6,6 +6,8 @@
 
 #include "log.h"
 
+#include <spans.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +35,8 @@ expect(const char *scheme, const char *line, const char *want)
 
     assert_int_equal(log_new(&args, &log, &err), DT_OK);
     assert_int_equal(colors_new(scheme, log, &c, &err), DT_OK);
-    assert_int_equal(colors_paint_remote(c, line, strlen(line), &out), DT_OK);
+    assert_int_equal(colors_paint_remote(c, line, strlen(line), NULL, 0, &out),
+                     DT_OK);
     assert_int_equal(out.len, strlen(want));
     assert_memory_equal(out.data, want, out.len);
     buf_fini(&out);
@@ -85,6 +88,33 @@ test_scheme(void **state)
            HEAD(ALL) E "37m" E "40mWARN" E "49m" E "39m");
 }
 
+/* Matches in the text are painted apart; those in front of it are not. */
+static void
+test_matches(void **state)
+{
+    static const char line[] = "REMOTE|h1|100|7|a.log|ERROR b";
+    static const struct span spans[] = {{0, 3}, {22, 24}, {28, 29}};
+    struct log_args args = {
+        .logger = "none", .program = "test", .prefix = "test"};
+    struct error err = ERROR_INIT;
+    struct colors *c = NULL;
+    struct log *log = NULL;
+    struct buf out = {0};
+    const char *want = HEAD(ALL) E "31m" E "40m" E "1mER" OFF E "37m" E "41m" E
+                                   "1mROR " OFF E "31m" E "40m" E "1mb" OFF;
+
+    (void)state;
+    assert_int_equal(log_new(&args, &log, &err), DT_OK);
+    assert_int_equal(colors_new("{}", log, &c, &err), DT_OK);
+    assert_int_equal(
+        colors_paint_remote(c, line, sizeof(line) - 1, spans, 3, &out), DT_OK);
+    assert_int_equal(out.len, strlen(want));
+    assert_memory_equal(out.data, want, out.len);
+    buf_fini(&out);
+    colors_free(c);
+    log_free(log);
+}
+
 int
 main(void)
 {
@@ -92,6 +122,7 @@ main(void)
         cmocka_unit_test(test_default),
         cmocka_unit_test(test_severity),
         cmocka_unit_test(test_scheme),
+        cmocka_unit_test(test_matches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

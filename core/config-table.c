@@ -343,9 +343,9 @@ const struct config_row config_rows[] = {
 };
 const size_t config_nr_rows = sizeof(config_rows) / sizeof(config_rows[0]);
 
-static const char *const remote_colors[] = {"Delimiter", "Remote", "Count",
-                                            "Hostname",  "ID",     "StatsOk",
-                                            "StatsWarn", "Text",   NULL};
+static const char *const remote_colors[] = {
+    "Delimiter", "Remote",    "Count", "Hostname", "ID",
+    "StatsOk",   "StatsWarn", "Text",  "Match",    NULL};
 static const char *const client_colors[] = {"Delimiter", "Client", "Hostname",
                                             "Text", NULL};
 static const char *const server_colors[] = {"Delimiter", "Server", "Hostname",

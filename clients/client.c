@@ -417,9 +417,10 @@ run(struct start *s, struct error *err)
     if (s->c.is_serverless) {
         return run_serverless(&s->c);
     }
-    if (servers_parse(f->discovery, f->servers, (uint16_t)f->port, &servers,
-                      err) != DT_OK) {
-        return RUN_USAGE;
+    status = servers_parse(f->discovery, f->servers, (uint16_t)f->port,
+                           &servers, err);
+    if (status != DT_OK) {
+        return status == DT_ERR_CANCELLED ? RUN_INTERRUPTED : RUN_USAGE;
     }
     servers_shuffle(&servers);
     status = run_servers(&s->c, &servers);

@@ -72,8 +72,9 @@ struct flags {
         FLAGS_INT("cpc", cpc, FLAGS_CPC,                                       \
                   "Connections being established at once, per CPU"),           \
         FLAGS_BOOL("cpuprofile", cpuprofile, "Print CPU use at the end"),      \
-        FLAGS_TEXT("discovery", discovery, "",                                 \
-                   "Server discovery method: comma, file"),                    \
+        FLAGS_TEXT(                                                            \
+            "discovery", discovery, "",                                        \
+            "How servers are found: comma, file, dns-srv:NAME, exec:PROGRAM"), \
         FLAGS_BOOL("escape", escape,                                           \
                    "Show control bytes of lines, also into a pipe"),           \
         FLAGS_TEXT("files", files, "", "Comma-separated files and globs"),     \
@@ -100,8 +101,9 @@ struct flags {
         FLAGS_BOOL("quiet", quiet, "No periodic statistics"),                  \
         FLAGS_BOOL("raw", raw,                                                 \
                    "Send control bytes of lines to a terminal as they are"),   \
-        FLAGS_TEXT("servers", servers, "",                                     \
-                   "Servers: comma list, file or -; empty: serverless"),       \
+        FLAGS_TEXT(                                                            \
+            "servers", servers, "",                                            \
+            "Servers: comma list, file, - or /FILTER/; empty: serverless"),    \
         FLAGS_BOOL("stats", stats, "Print statistics of the run at its end"),  \
         FLAGS_BOOL("strict", strict,                                           \
                    "Missing and unreadable files are failures"),               \

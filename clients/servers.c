@@ -4,18 +4,16 @@
  */
 #include "servers.h"
 
-#include "buf.h"
 #include "cleanup.h"
+#include "discovery.h"
 #include "hostrange.h"
+#include "match.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
 void
 servers_fini(struct servers *s)
@@ -148,6 +146,9 @@ struct filling {
     struct servers *servers;
     size_t cap;
     uint16_t default_port;
+    size_t nr_seen;             /* names, also those that are left out */
+    struct match *match;        /* what they have to match; NULL: all are */
+    struct match_state *filter; /* wanted */
 };
 
 /* Adds one name: what hostrange_expand makes of an item. */
@@ -158,9 +159,18 @@ add_name(void *ctx, const char *text, size_t len, struct error *err)
     struct servers *s = f->servers;
     struct server item = {0};
 
-    if (s->nr == SERVERS_MAX) {
+    if (f->nr_seen++ == SERVERS_MAX) {
         return error_set(err, DT_ERR_LIMIT, "server list: more than %u servers",
                          SERVERS_MAX);
+    }
+    if (f->filter) {
+        int wanted = match_text(f->filter, text, len, NULL);
+
+        if (wanted <= 0) {
+            return wanted == 0 ? DT_OK
+                               : error_set(err, wanted, "--servers: %s",
+                                           match_error_text(f->filter));
+        }
     }
     if (s->nr == f->cap) {
         size_t more = f->cap ? f->cap * 2 : 16;
@@ -179,113 +189,11 @@ add_name(void *ctx, const char *text, size_t len, struct error *err)
     return rc;
 }
 
-/* Adds an item of a list, which may be empty. */
+/* An item as it was found: it may stand for many names. */
 static int
-add_item(struct filling *f, const char *text, size_t len, struct error *err)
+take_item(void *ctx, const char *text, size_t len, struct error *err)
 {
-    while (len && isspace((unsigned char)text[0])) {
-        text++;
-        len--;
-    }
-    while (len && isspace((unsigned char)text[len - 1])) {
-        len--;
-    }
-    return len ? hostrange_expand(text, len, add_name, f, err) : DT_OK;
-}
-
-static bool
-is_stdin(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
-
-static int
-read_file(const char *path, struct buf *out, struct error *err)
-{
-    CLEANUP_FILE FILE *file = NULL;
-
-    if (is_stdin(path)) {
-        /* A copy: what is closed here is not descriptor 0. */
-        CLEANUP_FD int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-
-        file = fd < 0 ? NULL : fdopen(fd, "r");
-        if (file) {
-            fd = -1; /* the stream's */
-        }
-    } else {
-        file = fopen(path, "re");
-    }
-    if (!file) {
-        return error_errno(err, errno, "server list file %s", path);
-    }
-    for (;;) {
-        size_t got;
-
-        if (out->len > SERVERS_MAX_FILE) {
-            return error_set(err, DT_ERR_LIMIT,
-                             "server list file %s is longer than %u bytes",
-                             path, SERVERS_MAX_FILE);
-        }
-        if (buf_reserve(out, 65536) != DT_OK) {
-            return error_set(err, DT_ERR_NOMEM, "server list: out of memory");
-        }
-        got = fread(out->data + out->len, 1, 65536, file);
-        out->len += got;
-        if (got == 0) {
-            break;
-        }
-    }
-    if (ferror(file)) {
-        return error_errno(err, errno, "server list file %s", path);
-    }
-    return DT_OK;
-}
-
-static int
-parse_lines(const char *path, struct filling *f, struct error *err)
-{
-    struct buf text = {0};
-    size_t line_nr = 0;
-    int rc = read_file(path, &text, err);
-
-    for (size_t at = 0; rc == DT_OK && at < text.len;) {
-        const char *line = text.data + at;
-        const char *end = memchr(line, '\n', text.len - at);
-        size_t len = end ? (size_t)(end - line) : text.len - at;
-
-        line_nr++;
-        at += len + 1;
-        while (len && isspace((unsigned char)*line)) {
-            line++;
-            len--;
-        }
-        if (len && *line != '#') {
-            rc = add_item(f, line, len, err);
-            if (rc != DT_OK) {
-                error_prefix(err, "%s line %zu",
-                             is_stdin(path) ? "standard input" : path, line_nr);
-            }
-        }
-    }
-    buf_fini(&text);
-    return rc;
-}
-
-static int
-parse_commas(const char *list, struct filling *f, struct error *err)
-{
-    int rc = DT_OK;
-
-    for (const char *at = list; rc == DT_OK;) {
-        size_t len = strcspn(at, ",");
-
-        rc = add_item(f, at, len, err);
-        if (!at[len]) {
-            break;
-        }
-        at += len + 1;
-    }
-    return rc;
+    return hostrange_expand(text, len, add_name, ctx, err);
 }
 
 static int
@@ -342,50 +250,65 @@ remove_duplicates(struct servers *s, struct error *err)
     return DT_OK;
 }
 
-/* Only regular files and fifos are lists: a folder that happens to be named
- * like a server is none. */
-static bool
-is_list_file(const char *path)
-{
-    struct stat st;
+/* ---- the filter ---- */
 
-    return stat(path, &st) == 0 &&
-           (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode));
+/* Compiles the pattern of "/PATTERN/". */
+static int
+filter_new(const char *list, struct filling *f, struct error *err)
+{
+    const struct match_term term = {list + 1, strlen(list) - 2, false};
+    const struct match_args args = {.terms = &term, .nr_terms = 1};
+    struct match_error why;
+    int rc = match_compile(&args, &f->match, &why);
+
+    if (rc == DT_OK) {
+        rc = match_state_new(f->match, NULL, NULL, &f->filter);
+        snprintf(why.text, sizeof(why.text), "%s", dt_strerror(rc));
+    }
+    return rc == DT_OK ? DT_OK
+                       : error_set(err, rc, "--servers %s: %s", list, why.text);
+}
+
+static void
+filter_free(struct filling *f)
+{
+    match_state_free(f->filter);
+    match_free(f->match);
 }
 
 int
 servers_parse(const char *discovery, const char *list, uint16_t default_port,
               struct servers *out, struct error *err)
 {
-    size_t len = strlen(list);
-    bool from_file = strcasecmp(discovery, "file") == 0;
     struct filling f = {.servers = out, .default_port = default_port};
-    int rc;
+    int rc = DT_OK;
 
-    if (*discovery && !from_file && strcasecmp(discovery, "comma") != 0) {
-        return error_set(err, DT_ERR_INVAL,
-                         "no such server discovery module: \"%s\" "
-                         "(comma, file)",
-                         discovery);
-    }
-    if (len >= 2 && list[0] == '/' && list[len - 1] == '/') {
+    if (discovery_is_filter(list) && !*discovery) {
         return error_set(err, DT_ERR_INVAL,
                          "--servers %s is a filter, but no discovery module "
                          "gives a list to filter",
                          list);
     }
-    if (from_file || (!*discovery && (is_stdin(list) || is_list_file(list)))) {
-        rc = parse_lines(list, &f, err);
-    } else {
-        rc = parse_commas(list, &f, err);
+    if (discovery_is_filter(list)) {
+        rc = filter_new(list, &f, err);
+    }
+    if (rc == DT_OK) {
+        rc = discovery_run(discovery, list, take_item, &f, err);
     }
     if (rc == DT_OK) {
         rc = remove_duplicates(out, err);
     }
-    if (rc == DT_OK && out->nr == 0) {
-        rc = error_set(err, DT_ERR_INVAL, "--servers \"%s\" names no server",
-                       list);
+    if (rc == DT_OK && out->nr == 0 && f.nr_seen) {
+        rc = error_set(err, DT_ERR_INVAL,
+                       "none of the %zu servers found by --discovery %s "
+                       "matches %s",
+                       f.nr_seen, discovery, list);
+    } else if (rc == DT_OK && out->nr == 0) {
+        rc = error_set(err, DT_ERR_INVAL, "%s%s%s\"%s\" names no server",
+                       *discovery ? "--discovery " : "", discovery,
+                       *discovery ? " with --servers " : "--servers ", list);
     }
+    filter_free(&f);
     if (rc != DT_OK) {
         servers_fini(out);
     }

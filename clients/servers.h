@@ -10,9 +10,8 @@
 
 #include "error.h"
 
-#define SERVERS_MAX 100000u          /* items in a list */
-#define SERVERS_MAX_FILE (16u << 20) /* bytes of a list file */
-#define SERVERS_MAX_HOST 255u        /* bytes of a host name */
+#define SERVERS_MAX 100000u   /* items in a list */
+#define SERVERS_MAX_HOST 255u /* bytes of a host name */
 
 struct server {
     char *text; /* as the user wrote it: how messages name it */
@@ -31,11 +30,11 @@ void servers_fini(struct servers *s);
 bool servers_is_serverless(const char *discovery, const char *list);
 
 /* Reads the list into *out (all zero before), duplicates removed, in the order
- * of their first mention. `discovery`: "" (a file when one of that name
- * exists, else a comma list), "comma" or "file"; the file "-" is standard
- * input. Names with ranges become many (hostrange.h). DT_ERR_INVAL and
- * DT_ERR_LIMIT name the item and what is allowed; DT_ERR_IO, DT_ERR_NOENT name
- * the file. */
+ * of their first mention. `discovery` and `list` are those of discovery_run;
+ * names with ranges become many (hostrange.h), and a list of the form
+ * /PATTERN/ keeps those that match it, as they are written, with their port.
+ * DT_ERR_INVAL and DT_ERR_LIMIT name the item and what is allowed; others as
+ * discovery_run. */
 int servers_parse(const char *discovery, const char *list,
                   uint16_t default_port, struct servers *out,
                   struct error *err);

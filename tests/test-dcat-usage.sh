@@ -46,7 +46,8 @@ said 'port' --port 0
 said 'port' --port 65536
 said 'level' --logLevel loud
 said 'logger' --logger printer
-said 'discovery module' --discovery dns --servers x
+said 'No such server discovery module\|dns\|.*dns-srv' --discovery dns --servers x
+said 'unable to parse discovery module "x:"' --discovery x:
 said 'server "a b"' --servers 'a b'
 said 'names no server' --servers ,
 

@@ -23,7 +23,6 @@
 struct inputs {
     struct inputs_args a;
     _Atomic bool is_stopping;
-    int stop_fd; /* eventfd, readable once stopping */
     struct source_targets targets;
     /* by the holder of the turn */
     size_t next_target;
@@ -47,15 +46,21 @@ struct inputs *
 inputs_new(const struct inputs_args *args)
 {
     struct inputs *ins = calloc(1, sizeof(*ins));
+    int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-    if (ins) {
-        ins->a = *args;
-        holding_init(&ins->holding, &args->env->slots, args->spec->follow,
-                     args->cancel);
-        ins->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        pthread_mutex_init(&ins->lock, NULL);
-        turn_init(&ins->turn, args->cancel);
+    if (!ins || stop_fd < 0) {
+        if (stop_fd >= 0) {
+            close(stop_fd);
+        }
+        free(ins);
+        return NULL;
     }
+    ins->a = *args;
+    ins->a.stop_fd = stop_fd;
+    holding_init(&ins->holding, &args->env->slots, args->spec->follow,
+                 args->cancel);
+    pthread_mutex_init(&ins->lock, NULL);
+    turn_init(&ins->turn, args->cancel);
     return ins;
 }
 
@@ -82,9 +87,7 @@ inputs_free(struct inputs *ins)
     free(ins->all);
     source_targets_fini(&ins->targets);
     holding_fini(&ins->holding);
-    if (ins->stop_fd >= 0) {
-        close(ins->stop_fd);
-    }
+    close(ins->a.stop_fd);
     turn_fini(&ins->turn);
     pthread_mutex_destroy(&ins->lock);
     free(ins);
@@ -438,7 +441,7 @@ void
 inputs_stop(struct inputs *ins)
 {
     atomic_store(&ins->is_stopping, true);
-    eventfd_write(ins->stop_fd, 1);
+    eventfd_write(ins->a.stop_fd, 1);
     pthread_mutex_lock(&ins->lock);
     for (size_t i = 0; i < ins->nr_all; i++) {
         atomic_store(&ins->all[i]->is_stopped, true);
@@ -449,6 +452,7 @@ inputs_stop(struct inputs *ins)
 void
 inputs_interrupt(struct inputs *ins)
 {
+    eventfd_write(ins->a.stop_fd, 1); /* who reads waits for that */
     turn_interrupt(&ins->turn);
 }
 
@@ -556,7 +560,7 @@ inputs_is_stopping(struct inputs *ins)
 int
 inputs_stop_fd(const struct inputs *ins)
 {
-    return ins->stop_fd;
+    return ins->a.stop_fd;
 }
 
 struct holding *

@@ -21,6 +21,8 @@ struct lane {
     struct instance *instance;
     struct unit unit;
     int64_t next_report_ms; /* 0: no intervals */
+    pthread_mutex_t busy;   /* held from getting a unit to giving it back */
+    bool is_over;           /* no more than close may be called */
     bool is_first_run;
     uint64_t nr_sent;     /* lines that lane_shared does not know of yet */
     uint32_t generation;  /* which file of a followed source is fed */
@@ -190,19 +192,7 @@ host_log(struct dt_query *q, enum dt_log_level level, const char *text)
 static const char *
 host_arg(struct dt_query *q, const char *name, size_t index, size_t *len)
 {
-    const struct query_spec *spec = lane_of(q)->sh->spec;
-
-    for (size_t i = 0; i < spec->nr_args; i++) {
-        const struct request_arg *a = &spec->args[i];
-
-        if (strcmp(a->name, name) == 0 && index-- == 0) {
-            if (len) {
-                *len = a->value_len;
-            }
-            return a->value;
-        }
-    }
-    return NULL;
+    return query_spec_arg(lane_of(q)->sh->spec, name, index, len);
 }
 
 static bool
@@ -270,9 +260,11 @@ lane_new(struct lane_shared *sh, enum dt_role role, struct lane **out)
     if (sh->spec->interval_ms > 0) {
         l->next_report_ms = clock_now_ms() + sh->spec->interval_ms;
     }
+    pthread_mutex_init(&l->busy, NULL);
     packer_init(&l->packer, sh->env->out, sh->order, sh->cancel);
     rc = instance_start(sh->plugin, role, &l->base, &l->instance);
     if (rc != DT_OK) {
+        pthread_mutex_destroy(&l->busy);
         free(l);
         return rc;
     }
@@ -291,6 +283,7 @@ lane_free(struct lane *l)
     unit_fini(&l->unit);
     packer_fini(&l->packer);
     buf_fini(&l->slack);
+    pthread_mutex_destroy(&l->busy);
     free(l);
 }
 
@@ -468,28 +461,37 @@ feed_unit(struct lane *l, struct unit *u)
     return rc;
 }
 
+/* From a unit to its end; between two units others may have the lane report. */
+static int
+run_unit(struct lane *l, struct unit *u)
+{
+    int rc = lane_begin_unit(l, u), end;
+
+    if (rc == DT_OK) {
+        rc = feed_unit(l, u);
+    }
+    if (rc == DT_OK) {
+        rc = lane_report(l);
+    }
+    end = lane_end_unit(l);
+    if (!u->is_slice && end == DT_OK) {
+        end = lane_show(l);
+    }
+    inputs_release(l->sh->inputs, u);
+    return rc == DT_OK ? end : rc;
+}
+
 int
 lane_run(struct lane *l)
 {
-    struct unit *u = &l->unit;
     int rc;
 
-    while ((rc = inputs_next(l->sh->inputs, u)) == DT_OK) {
-        int end;
-
-        rc = lane_begin_unit(l, u);
-        if (rc == DT_OK) {
-            rc = feed_unit(l, u);
-        }
-        if (rc == DT_OK) {
-            rc = lane_report(l);
-        }
-        end = lane_end_unit(l);
-        if (!u->is_slice && end == DT_OK) {
-            end = lane_show(l);
-        }
-        inputs_release(l->sh->inputs, u);
-        if (rc != DT_OK || (rc = end) != DT_OK) {
+    while ((rc = inputs_next(l->sh->inputs, &l->unit)) == DT_OK) {
+        pthread_mutex_lock(&l->busy);
+        rc = run_unit(l, &l->unit);
+        l->is_over = rc != DT_OK;
+        pthread_mutex_unlock(&l->busy);
+        if (rc != DT_OK) {
             break;
         }
     }
@@ -509,14 +511,17 @@ drain_all(struct lane *l, enum dt_drain why)
     return rc;
 }
 
-/* What all lanes gave to the combining instance goes on to the client. */
-static int
-report_combined(struct lane_shared *sh, int64_t now)
+int
+lane_report_combined(struct lane_shared *sh, bool is_due)
 {
+    int64_t now = clock_now_ms();
     int rc = DT_OK;
 
+    if (!sh->combine) {
+        return DT_OK;
+    }
     pthread_mutex_lock(&sh->combine_lock);
-    if (now >= sh->combine_next_ms) {
+    if (is_due || now >= sh->combine_next_ms) {
         sh->combine_next_ms = now + sh->spec->interval_ms;
         rc = lane_drain(sh->combine, DT_DRAIN_INTERVAL);
     }
@@ -527,19 +532,38 @@ report_combined(struct lane_shared *sh, int64_t now)
 int
 lane_report(struct lane *l)
 {
-    int64_t now;
+    int64_t now = l->next_report_ms ? clock_now_ms() : 0;
     int rc;
 
-    if (l->next_report_ms == 0) {
-        return DT_OK;
-    }
-    now = clock_now_ms();
-    if (now < l->next_report_ms) {
+    if (l->next_report_ms == 0 || now < l->next_report_ms) {
         return DT_OK;
     }
     l->next_report_ms = now + l->sh->spec->interval_ms;
     rc = drain_all(l, DT_DRAIN_INTERVAL);
-    return rc == DT_OK && l->sh->combine ? report_combined(l->sh, now) : rc;
+    return rc == DT_OK ? lane_report_combined(l->sh, false) : rc;
+}
+
+int64_t
+lane_next_report(const struct lane *l)
+{
+    return l->next_report_ms ? l->next_report_ms : -1;
+}
+
+int
+lane_report_idle(struct lane *l)
+{
+    int rc = DT_OK;
+
+    if (pthread_mutex_trylock(&l->busy) != 0) {
+        return DT_OK;
+    }
+    if (!l->is_over) {
+        l->next_report_ms = clock_now_ms() + l->sh->spec->interval_ms;
+        rc = lane_drain(l, DT_DRAIN_INTERVAL);
+        l->is_over = rc != DT_OK;
+    }
+    pthread_mutex_unlock(&l->busy);
+    return rc;
 }
 
 /* ---- the end ---- */

@@ -60,6 +60,14 @@ int lane_end_unit(struct lane *l);
 int lane_show(struct lane *l);
 /* Inside a unit: gives out what there is when an interval is over. */
 int lane_report(struct lane *l);
+/* When that is, by the monotonic clock; -1: never. */
+int64_t lane_next_report(const struct lane *l);
+/* From another thread: gives out what there is now if the lane waits for
+ * input; one that works does so itself at the end of its unit. */
+int lane_report_idle(struct lane *l);
+/* What the lanes gave to the combining instance, if there is one, goes on to
+ * the client: now, or when its interval is over. Any thread. */
+int lane_report_combined(struct lane_shared *sh, bool is_due);
 /* After the last unit: finish, then drain until all is given out. */
 int lane_finish(struct lane *l);
 int lane_drain(struct lane *l, enum dt_drain why);

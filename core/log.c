@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -33,7 +34,8 @@ struct log {
     log_line_fn *line; /* NULL: lines are written here */
     void *line_ctx;
     pthread_mutex_t lock;
-    int file_fd;         /* -1: not open */
+    atomic_uint_fast64_t touched; /* see log_touched */
+    int file_fd;                  /* -1: not open */
     int day;             /* of the last try to open it, YYYYMMDD; 0: none */
     bool must_reopen;    /* SIGHUP */
     bool has_complained; /* that the file cannot be opened */
@@ -259,6 +261,7 @@ static void
 put_line(struct log *log, const char *line, size_t len, int day)
 {
     if (log->stream_fd >= 0) {
+        log_touch(log);
         write_all(log->stream_fd, line, len);
     }
     if (!log->has_file) {
@@ -304,6 +307,34 @@ log_write(struct log *log, enum log_level level, const char *format, ...)
         put_line(log, line, len, local_day(&tm));
     }
     errno = saved;
+}
+
+uint64_t
+log_touched(const struct log *log)
+{
+    return log ? atomic_load(&log->touched) : 0;
+}
+
+void
+log_touch(struct log *log)
+{
+    if (log) {
+        atomic_fetch_add(&log->touched, 1);
+    }
+}
+
+enum log_level
+log_plugin_level(enum dt_log_level level)
+{
+    static const enum log_level levels[] = {
+        [DT_LOG_ERROR] = LOG_ERROR,
+        [DT_LOG_WARN] = LOG_WARN,
+        [DT_LOG_INFO] = LOG_INFO,
+        [DT_LOG_DEBUG] = LOG_DEBUG,
+    };
+
+    return (unsigned)level < sizeof(levels) / sizeof(levels[0]) ? levels[level]
+                                                                : LOG_NONE;
 }
 
 const char *

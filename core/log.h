@@ -54,6 +54,12 @@ typedef void log_line_fn(void *ctx, enum log_level level, const char *text);
 int log_new_fn(enum log_level level, log_line_fn *line, void *ctx,
                struct log **out);
 void log_free(struct log *log);
+/* How often standard error or output was written to: by this log, or by others
+ * who said so with log_touch. For who draws on the same terminal. */
+uint64_t log_touched(const struct log *log);
+void log_touch(struct log *log);
+/* The level of a plugin's message; LOG_NONE: none that is known. */
+enum log_level log_plugin_level(enum dt_log_level level);
 /* SIGHUP: open the file again at the next line. Not from a signal handler. */
 void log_reopen(struct log *log);
 

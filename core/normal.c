@@ -136,10 +136,16 @@ take(struct normal *n, struct lane *l, size_t *place)
 {
     int rc = queue_take(&n->queue, 0, place);
 
-    if (rc == DT_AGAIN) {
+    while (rc == DT_AGAIN) {
         rc = lane_show(l);
-        if (rc == DT_OK) {
-            rc = queue_take(&n->queue, -1, place);
+        if (rc != DT_OK) {
+            break;
+        }
+        rc = queue_take(&n->queue, lane_next_report(l), place);
+        if (rc == DT_AGAIN) {
+            int reported = lane_report_idle(l);
+
+            rc = reported == DT_OK ? rc : reported;
         }
     }
     return rc;

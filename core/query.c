@@ -12,6 +12,7 @@
 #include "following.h"
 #include "lane.h"
 #include "normal.h"
+#include "reporter.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -244,13 +245,18 @@ static int
 run_lanes(struct query *q)
 {
     struct helper helpers[MAX_THREADS];
-    int nr = 0, rc = DT_OK;
+    struct reporter *reporter;
+    int nr = 0, rc;
 
     if (is_following(q)) {
         return run_following(q);
     }
     if (!q->is_turbo) {
         return normal_run(q->lanes[0], &q->shared);
+    }
+    rc = reporter_new(&q->shared, q->lanes, q->nr_lanes, &reporter);
+    if (rc != DT_OK) {
+        return lane_fail(&q->shared, rc, "cannot start a thread");
     }
     for (int i = 1; i < q->nr_lanes && rc == DT_OK; i++) {
         helpers[nr] =
@@ -272,6 +278,7 @@ run_lanes(struct query *q)
         pthread_join(helpers[i].thread, NULL);
         rc = rc == DT_OK ? helpers[i].status : rc;
     }
+    reporter_free(reporter);
     return rc;
 }
 

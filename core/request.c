@@ -77,6 +77,21 @@ query_spec_add_arg(struct query_spec *s, const char *name, const void *value,
     return rc;
 }
 
+const char *
+query_spec_arg(const struct query_spec *s, const char *name, size_t index,
+               size_t *len)
+{
+    for (size_t i = 0; i < s->nr_args; i++) {
+        if (strcmp(s->args[i].name, name) == 0 && index-- == 0) {
+            if (len) {
+                *len = s->args[i].value_len;
+            }
+            return s->args[i].value;
+        }
+    }
+    return NULL;
+}
+
 /* Appends a position whose strings then belong to the spec. */
 static int
 take_resume(struct query_spec *s, const struct source_desc *d)

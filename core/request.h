@@ -62,6 +62,10 @@ int query_spec_add_resume(struct query_spec *s, const struct source_desc *d);
 /* Appends a copy of an argument. DT_OK, DT_ERR_NOMEM or DT_ERR_LIMIT. */
 int query_spec_add_arg(struct query_spec *s, const char *name,
                        const void *value, size_t len);
+/* The index-th value of an argument, a NUL behind it, and in *len (may be
+ * NULL) its bytes; what dt_arg answers. NULL: there is none. */
+const char *query_spec_arg(const struct query_spec *s, const char *name,
+                           size_t index, size_t *len);
 /* Deep copy into *to, which is all zero. */
 int query_spec_copy(struct query_spec *to, const struct query_spec *from);
 

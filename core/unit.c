@@ -129,10 +129,11 @@ read_lines(const struct inputs_args *a, struct unit *u, bool *is_end)
     for (;;) {
         size_t room = mem_room(&u->mem);
         ssize_t n = source_read(in->source, u->mem.data + u->mem.len,
-                                room - u->mem.len, a->cancel->fd, &err);
+                                room - u->mem.len, a->stop_fd, &err);
 
         if (n == DT_ERR_CANCELLED) {
-            return DT_ERR_CANCELLED;
+            /* Stopped: the unit stays empty, the next is the last. */
+            return cancel_is_set(a->cancel) ? DT_ERR_CANCELLED : DT_OK;
         }
         if (n < 0) {
             fail_input(a, in, &err);

@@ -18,6 +18,7 @@ struct inputs_args {
     const struct query_env *env;
     const struct query_spec *spec;
     struct cancel *cancel;
+    int stop_fd;    /* of the inputs: readable once no more is to be read */
     bool verbatim;  /* no BOM and UTF-16 handling */
     bool by_slices; /* cut plain files for several threads */
 };

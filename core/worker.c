@@ -53,18 +53,10 @@ struct worker {
 static void
 log_line(void *ctx, enum dt_log_level level, const char *text)
 {
-    static const enum log_level levels[] = {
-        [DT_LOG_ERROR] = LOG_ERROR,
-        [DT_LOG_WARN] = LOG_WARN,
-        [DT_LOG_INFO] = LOG_INFO,
-        [DT_LOG_DEBUG] = LOG_DEBUG,
-    };
     const struct worker *w = ctx;
 
-    if ((unsigned)level <= DT_LOG_DEBUG) {
-        /* the listener puts user and peer in front */
-        log_at(w->a->log, levels[level], "%s", text);
-    }
+    /* the listener puts user and peer in front */
+    log_at(w->a->log, log_plugin_level(level), "%s", text);
 }
 
 /* Tells the client something of the whole session. */

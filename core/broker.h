@@ -27,6 +27,12 @@ enum broker_type {
     BROKER_ADD_KEY = 18,   /* key: remember it for this user; answered */
     /* worker or session → listener */
     BROKER_LOG = 19, /* status: enum log_level; text: a line for the log */
+    /* worker → listener; audit.h */
+    BROKER_QUERY_BEGIN = 20, /* id; flags (bit 1: turbo); status: row of its
+                                counters; value: number of files; user: the
+                                plugin; key: names of the files */
+    BROKER_QUERY_END = 21,   /* id, status; text: why it failed; key: struct
+                                audit_counts */
     /* listener → session */
     BROKER_KEY_ANSWER = 32,     /* status; from a look-up child also key: the
                                    name of the job */

@@ -238,7 +238,8 @@ run_worker(struct connection *c, int stream_fd, int broker_fd)
                                .check_mode =
                                    !sh->as_root && c->role == AUTH_ROLE_USER,
                                .confine = sh->confine,
-                               .crash = c->crash};
+                               .crash = c->crash,
+                               .live = c->audit.live};
     struct error err = ERROR_INIT;
     enum log_level level = LOG_INFO;
     int st, result = 1;
@@ -284,6 +285,9 @@ children_start_worker(struct connection *c, int *session_fd, struct error *err)
     int stream[2] = {-1, -1}, broker[2] = {-1, -1};
     int st = make_crash_page(c, err);
 
+    if (st == DT_OK && audit_share(&c->audit) != DT_OK) {
+        st = error_set(err, DT_ERR_NOMEM, "out of memory");
+    }
     if (st == DT_OK) {
         st = make_pair(SOCK_STREAM, stream, err);
     }
@@ -314,6 +318,7 @@ children_start_worker(struct connection *c, int *session_fd, struct error *err)
         return st;
     }
     madvise(c->crash, sizeof(*c->crash), MADV_DONTFORK);
+    audit_shared(&c->audit);
     c->worker_fd = broker[0];
     *session_fd = stream[0];
     return DT_OK;

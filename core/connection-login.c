@@ -235,6 +235,7 @@ take_place(struct connection *c, struct error *err)
     }
     ++*nr;
     c->place = nr;
+    sh->nr_logins++;
     return DT_OK;
 }
 

@@ -49,6 +49,7 @@ connection_free(struct connection *c)
     }
     slots_drop(&c->shared->slots, &c->slots);
     connection_login_fini(c);
+    audit_fini(&c->audit);
     free(c);
 }
 
@@ -195,6 +196,28 @@ kill_worker_for(struct connection *c, const char *what)
     connection_kill_worker(c);
 }
 
+static struct audit_who
+who_is(const struct connection *c)
+{
+    return (struct audit_who){.user = c->user, .peer = c->peer, .job = c->job};
+}
+
+/* A query has begun or ended. */
+static int
+on_query(struct connection *c, const struct broker_msg *msg)
+{
+    struct connection_shared *sh = c->shared;
+    const struct audit_who who = who_is(c);
+
+    if (msg->type == BROKER_QUERY_BEGIN) {
+        return audit_begin(&c->audit, &sh->totals, msg,
+                           plugins_find(sh->plugins, msg->user) != NULL,
+                           clock_now_ms());
+    }
+    return audit_end(&c->audit, &sh->totals, sh->log, &who, msg,
+                     clock_now_ms());
+}
+
 static void
 on_worker_message(struct connection *c, const struct broker_msg *msg)
 {
@@ -210,6 +233,11 @@ on_worker_message(struct connection *c, const struct broker_msg *msg)
     case BROKER_GIVE_SLOT:
         what = "gives back a slot that it does not have";
         st = slots_give(&c->shared->slots, &c->slots, msg->id, pool);
+        break;
+    case BROKER_QUERY_BEGIN:
+    case BROKER_QUERY_END:
+        what = "begins or ends a query out of turn";
+        st = on_query(c, msg);
         break;
     case BROKER_ADD_KEY:
         connection_login_add_key(c, msg);
@@ -341,6 +369,7 @@ static void
 on_worker_end(struct connection *c, int status)
 {
     struct broker_msg msg = {.type = BROKER_WORKER_ENDED};
+    const struct audit_who reader = who_is(c);
     char who[LOGLIMIT_MAX_WHO];
 
     c->worker_pid = 0; /* its number may soon be another's */
@@ -352,8 +381,11 @@ on_worker_end(struct connection *c, int status)
     slots_drop(&c->shared->slots, &c->slots);
     msg.status = describe_end(c, status, msg.text, sizeof(msg.text));
     if (msg.status != 0) {
+        c->shared->totals.nr_crashes += msg.status == SESSION_EXIT_CRASHED;
         log_error(c->shared->log, "%s@%s|%s", c->user, c->peer, msg.text);
     }
+    audit_abandon(&c->audit, &c->shared->totals, c->shared->log, &reader,
+                  *msg.text ? msg.text : "the worker ended", clock_now_ms());
     if (c->session_fd >= 0 && broker_send(c->session_fd, &msg, -1) != DT_OK) {
         connection_kill_session(c);
     }

@@ -10,6 +10,7 @@
 #ifndef CORE_CONNECTION_H
 #define CORE_CONNECTION_H
 
+#include "audit.h"
 #include "auth-cache.h"
 #include "auth-special.h"
 #include "broker.h"
@@ -36,12 +37,14 @@ struct connection_shared {
     struct auth_cache cache;
     struct penalty penalty;
     struct loglimit loglimit;
-    size_t nr_users;   /* logged in, counted by MaxConnections … */
-    size_t nr_health;  /* … and health checks, which are not */
-    pid_t self;        /* the listener */
-    bool as_root;      /* it runs as root: children take other identities */
-    int empty_fd;      /* their root folder; -1: none */
-    uid_t session_uid; /* of session processes then */
+    struct audit_totals totals;
+    uint64_t nr_logins; /* since the start */
+    size_t nr_users;    /* logged in, counted by MaxConnections … */
+    size_t nr_health;   /* … and health checks, which are not */
+    pid_t self;         /* the listener */
+    bool as_root;       /* it runs as root: children take other identities */
+    int empty_fd;       /* their root folder; -1: none */
+    uid_t session_uid;  /* of session processes then */
     gid_t session_gid;
     bool is_stopping;
 };
@@ -86,6 +89,7 @@ struct connection {
     bool drain_due;             /* BROKER_DRAIN is to be sent */
     struct plugin_crash *crash; /* shared with the worker */
     struct slots_holder slots;
+    struct audit audit;
 };
 
 /* Starts the session process for an accepted socket, which it takes over.

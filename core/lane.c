@@ -24,7 +24,8 @@ struct lane {
     pthread_mutex_t busy;   /* held from getting a unit to giving it back */
     bool is_over;           /* no more than close may be called */
     bool is_first_run;
-    uint64_t nr_sent;     /* lines that lane_shared does not know of yet */
+    /* what lane_shared and env->live do not know of yet */
+    uint64_t nr_sent, bytes_read, bytes_sent;
     uint32_t generation;  /* which file of a followed source is fed */
     bool is_closing;      /* inside close: output is refused */
     struct packer packer; /* what was emitted, on its way */
@@ -57,6 +58,27 @@ lane_fail(struct lane_shared *sh, int status, const char *text)
 
 /* ---- host calls ---- */
 
+static void
+add_to(_Atomic uint64_t *counter, uint64_t nr)
+{
+    atomic_fetch_add_explicit(counter, nr, memory_order_relaxed);
+}
+
+/* Not with each line: the counters are shared by all cores. */
+static void
+count_sent(struct lane *l)
+{
+    struct query_live *live = l->sh->env->live;
+
+    add_to(&l->sh->lines_sent, l->nr_sent);
+    if (live) {
+        add_to(&live->lines_sent, l->nr_sent);
+        add_to(&live->bytes_read, l->bytes_read);
+        add_to(&live->bytes_sent, l->bytes_sent);
+    }
+    l->nr_sent = l->bytes_read = l->bytes_sent = 0;
+}
+
 /* Nothing may come behind the last drain, so close emits in vain. */
 static bool
 may_emit(const struct lane *l)
@@ -82,10 +104,11 @@ host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
                         "%zu bytes of lines at once; at most %u are allowed",
                         lines->len, WIRE_MAX_FRAME - WIRE_MAX_FIXED);
     }
-    if (l->sh->is_numbered && nr == 0) {
+    if ((l->sh->is_numbered || l->sh->env->live) && nr == 0) {
         nr = bytes_count_newlines(lines->data, lines->len) + !is_ended;
     }
     l->nr_sent += nr;
+    l->bytes_sent += lines->len;
     const struct wire_frame f = {
         .type = WIRE_S_LINES,
         .query = l->sh->spec->id,
@@ -138,6 +161,7 @@ host_emit_partial(struct dt_query *q, const void *data, size_t len)
     if (l->sh->combine && l->role == DT_ROLE_MAP) {
         return feed_combine(l, data, len);
     }
+    l->bytes_sent += len;
     const struct wire_frame f = {.type = WIRE_S_PARTIAL,
                                  .query = l->sh->spec->id,
                                  .data = data,
@@ -158,6 +182,7 @@ host_emit_text(struct dt_query *q, const char *data, size_t len)
                         "%zu bytes of text at once; at most %u are allowed",
                         len, PARTIAL_MAX);
     }
+    l->bytes_sent += len;
     const struct wire_frame f = {.type = WIRE_S_TEXT,
                                  .query = l->sh->spec->id,
                                  .data = data,
@@ -278,6 +303,7 @@ lane_free(struct lane *l)
     if (!l) {
         return;
     }
+    count_sent(l); /* of a unit that was not fed to its end */
     l->is_closing = true;
     instance_close(l->instance);
     unit_fini(&l->unit);
@@ -324,6 +350,7 @@ lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
                               : instance_feed(l->instance, &b);
         at += len;
     }
+    l->bytes_read += at;
     if (rc == DT_STOP) {
         atomic_store(&u->input->is_stopped, true);
         rc = DT_OK;
@@ -357,15 +384,6 @@ lane_begin_unit(struct lane *l, const struct unit *u)
     l->is_first_run = true;
     packer_begin(&l->packer, u->seq);
     return order_wait_room(l->sh->order, u->seq);
-}
-
-/* Not with each line: the counter is shared by all cores. */
-static void
-count_sent(struct lane *l)
-{
-    atomic_fetch_add_explicit(&l->sh->lines_sent, l->nr_sent,
-                              memory_order_relaxed);
-    l->nr_sent = 0;
 }
 
 int

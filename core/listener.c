@@ -9,6 +9,7 @@
 #include "emptyroot.h"
 #include "entrance.h"
 #include "jobhost.h"
+#include "sight.h"
 #include "socket.h"
 #include "sshbind.h"
 #include "trim.h"
@@ -42,7 +43,8 @@ struct listener {
     int signal_fd;
     struct entrance entrance;
     struct jobhost jobs;
-    size_t max_job_polls;    /* entries that there is room for */
+    size_t max_job_polls; /* entries that there is room for */
+    struct sight sight;
     int64_t stop_ms;         /* --shutdownAfter; CLOCK_NEVER */
     int64_t kill_workers_ms; /* once stopping */
     int64_t kill_sessions_ms;
@@ -247,6 +249,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     if (st != DT_OK) {
         return st;
     }
+    sight_init(&l->sight, clock_now_ms());
     if (args->shutdown_after_s > 0) {
         l->stop_ms = clock_now_ms() + (int64_t)args->shutdown_after_s * 1000;
     }
@@ -427,9 +430,21 @@ read_signals(struct listener *l)
 
 /* ---- the loop ---- */
 
+/* What those who want to know may see. */
+static struct sight_view
+view(const struct listener *l)
+{
+    return (struct sight_view){.shared = &l->shared,
+                               .conns = l->conns,
+                               .nr = l->nr,
+                               .nr_guests = l->entrance.nr,
+                               .jobs = l->jobs.jobs};
+}
+
 static void
 check_time(struct listener *l)
 {
+    const struct sight_view v = view(l);
     int64_t now = clock_now_ms();
 
     if (now >= l->stop_ms) {
@@ -445,6 +460,7 @@ check_time(struct listener *l)
         }
     }
     jobhost_tick(&l->jobs);
+    sight_tick(&l->sight, &v, now);
     if (now >= l->kill_workers_ms) {
         l->kill_workers_ms = CLOCK_NEVER;
         jobs_kill(l->jobs.jobs);
@@ -459,7 +475,9 @@ next_deadline(const struct listener *l)
 {
     int64_t next = clock_earlier(l->kill_workers_ms, l->kill_sessions_ms);
     int64_t now = clock_now_ms();
+    const struct sight_view v = view(l);
 
+    next = clock_earlier(next, sight_next_ms(&l->sight, &v));
     next = clock_earlier(next, l->stop_ms);
     next = clock_earlier(next, jobhost_next_ms(&l->jobs));
     if (l->listen_fd >= 0) {

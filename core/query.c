@@ -33,7 +33,7 @@ struct query {
     pthread_t thread;
     _Atomic bool is_sent_home; /* followed, and the server stops */
     _Atomic int state;         /* enum query_state */
-    int final;                 /* status, once DONE */
+    struct query_end end;      /* once DONE */
 };
 
 /* ---- states ---- */
@@ -60,7 +60,19 @@ query_id(const struct query *q)
 int
 query_status(const struct query *q)
 {
-    return q->final;
+    return q->end.status;
+}
+
+const struct query_end *
+query_result(const struct query *q)
+{
+    return &q->end;
+}
+
+bool
+query_is_turbo(const struct query *q)
+{
+    return q->is_turbo;
 }
 
 void
@@ -128,7 +140,7 @@ cancel_text(enum cancel_why why)
     }
 }
 
-/* What the END frame says; the text stays the query's. */
+/* What the END frame says; the text is not the struct's own. */
 static void
 describe_end(struct query *q, int rc, struct query_end *end)
 {
@@ -340,7 +352,6 @@ static void *
 query_main(void *arg)
 {
     struct query *q = arg;
-    struct query_end end;
     int rc;
 
     set_state(q, QUERY_RUNNING);
@@ -351,11 +362,10 @@ query_main(void *arg)
                   q->shared.status == DT_OK ? QUERY_CANCELLED : QUERY_FAILED);
     }
     close_lanes(q);
-    describe_end(q, rc, &end);
-    q->final = end.status;
+    describe_end(q, rc, &q->end);
     /* first the state: with END the client may use the number again */
     set_state(q, QUERY_DONE);
-    post_end(q->env.out, q->spec.id, &end);
+    post_end(q->env.out, q->spec.id, &q->end);
     eventfd_write(q->env.done_fd, 1);
     return NULL;
 }

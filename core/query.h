@@ -26,6 +26,14 @@ struct slots {
     void *ctx;
 };
 
+/* What a query has done so far, for others to look at; any thread, and any
+ * process that shares the memory. */
+struct query_live {
+    _Atomic uint64_t bytes_read; /* of what was fed: without compression */
+    _Atomic uint64_t bytes_sent; /* lines, partial results, text */
+    _Atomic uint64_t lines_sent;
+};
+
 /* What a query gets from its process; lives longer than the query. */
 struct query_env {
     const struct config *config;
@@ -40,6 +48,8 @@ struct query_env {
     /* Lines for the log; any thread. NULL: none. */
     void (*log)(void *ctx, enum dt_log_level level, const char *text);
     void *log_ctx;
+    struct query_live *live; /* of the query that is started; NULL: nobody
+                                wants to know */
 };
 
 /* Begins a query; takes what it needs of `spec` by copy. An error is one of
@@ -57,6 +67,9 @@ enum query_state query_state(const struct query *q);
 uint32_t query_id(const struct query *q);
 /* The final status, once DONE. */
 int query_status(const struct query *q);
+/* What its END says, once DONE; the query's. */
+const struct query_end *query_result(const struct query *q);
+bool query_is_turbo(const struct query *q);
 /* Waits for its threads, which are at their end when the query is DONE. */
 void query_free(struct query *q);
 

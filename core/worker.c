@@ -13,7 +13,9 @@
 #include "confine.h"
 #include "permission.h"
 #include "query.h"
+#include "worker-audit.h"
 #include "worker-auth.h"
+#include "worker-hello.h"
 #include "worker-slots.h"
 
 #include <errno.h>
@@ -29,7 +31,10 @@
 struct job {
     struct job *next;
     struct query *query;
-    int64_t stop_at_ms; /* 0: none */
+    int64_t stop_at_ms;      /* 0: none */
+    int row;                 /* of the counters that the listener sees */
+    struct query_live spare; /* in place of them, where there is no row */
+    struct query_live *live;
 };
 
 struct worker {
@@ -37,6 +42,7 @@ struct worker {
     struct query_env env;
     struct worker_slots *slots;
     struct worker_auth auth;
+    struct worker_audit audit;
     struct permission *permission;
     struct job *jobs;
     size_t nr_jobs;
@@ -109,6 +115,8 @@ reap_queries(struct worker *w)
         }
         *at = j->next;
         w->nr_jobs--;
+        worker_audit_end(&w->audit, query_id(j->query), j->row,
+                         query_result(j->query), j->live);
         query_free(j->query);
         free(j);
     }
@@ -156,11 +164,18 @@ begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
     if (!j) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
+    j->row = worker_audit_row(&w->audit, &j->live);
+    if (!j->live) {
+        j->live = &j->spare;
+    }
+    w->env.live = j->live;
     rc = query_start(&w->env, spec, &j->query, err);
     if (rc != DT_OK) {
+        worker_audit_drop_row(&w->audit, j->row);
         free(j);
         return rc;
     }
+    worker_audit_begin(&w->audit, spec, query_is_turbo(j->query), j->row);
     if (spec->timeout_ms > 0) {
         j->stop_at_ms = clock_now_ms() + spec->timeout_ms;
     }
@@ -186,6 +201,9 @@ on_query(struct worker *w, const struct wire_frame *f, struct error *err)
     }
     if (rc != DT_OK && spec.id != 0) {
         log_line(w, DT_LOG_WARN, err->text);
+        if (!id_is_taken(w, spec.id)) {
+            worker_audit_refused(&w->audit, &spec, rc, err->text);
+        }
         query_post_end(w->env.out, spec.id, rc, err->text);
         rc = DT_OK; /* a query that cannot run does not end the session */
     }
@@ -463,47 +481,6 @@ loop(struct worker *w)
 /* ---- beginning and end ---- */
 
 static int
-say_hello(struct worker *w)
-{
-    size_t nr = plugins_count(w->a->plugins);
-    struct hello hello = {.protocol = WIRE_PROTOCOL,
-                          .version = (char *)(uintptr_t)PACKAGE_VERSION,
-                          .host = (char *)(uintptr_t)w->a->host};
-    struct buf json = {0};
-    const char *reason;
-    int rc;
-
-    hello.plugins = calloc(nr ? nr : 1, sizeof(*hello.plugins));
-    if (!hello.plugins) {
-        return DT_ERR_NOMEM;
-    }
-    for (size_t i = 0; i < nr; i++) {
-        const struct plugin *p = plugins_at(w->a->plugins, i);
-        const struct dt_plugin *d = plugin_descriptor(p);
-
-        if (plugin_refused(p)) {
-            continue;
-        }
-        hello.plugins[hello.nr_plugins++] = (struct hello_plugin){
-            .name = (char *)(uintptr_t)d->name,
-            .version = (char *)(uintptr_t)d->version,
-            .flags = d->flags,
-            .partial_format = d->partial_format,
-            .turbo = plugin_turbo(p, &reason),
-        };
-    }
-    rc = hello_format(&hello, &json);
-    free(hello.plugins);
-    if (rc == DT_OK) {
-        const struct wire_frame f = {
-            .type = WIRE_S_HELLO, .data = json.data, .len = json.len};
-        rc = outq_post(w->env.out, &f);
-    }
-    buf_fini(&json);
-    return rc;
-}
-
-static int
 worker_init(struct worker *w, const struct worker_args *args)
 {
     struct error err = ERROR_INIT;
@@ -523,6 +500,8 @@ worker_init(struct worker *w, const struct worker_args *args)
     };
     w->env.out = outq_new_fd(args->session_fd, w->wake_fd);
     w->auth = (struct worker_auth){args->broker_fd, w->env.out, 0};
+    w->audit.broker_fd = args->broker_fd;
+    w->audit.live = args->live;
     if (w->wake_fd < 0 || !w->slots || !w->env.out) {
         return DT_ERR_NOMEM;
     }
@@ -544,7 +523,7 @@ worker_init(struct worker *w, const struct worker_args *args)
         return err.status;
     }
     plugins_load(args->plugins, args->log);
-    return say_hello(w);
+    return worker_hello(args, w->env.out);
 }
 
 static void

@@ -24,6 +24,7 @@ struct worker_args {
     const struct confine *confine; /* NULL: not confined */
     bool check_mode; /* the process does not have the user's rights */
     struct plugin_crash *crash; /* shared with the listener */
+    struct query_live *live;    /* likewise, AUDIT_LIVE_ROWS; NULL: none */
     struct log *log;
 };
 

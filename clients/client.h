@@ -50,6 +50,8 @@ struct client {
      * fed the same and has the arguments of file_spec. No ops: none. */
     struct sink sink;
     struct query_spec file_spec;
+    /* Results of queries[0] replace each other on a terminal. */
+    bool is_redrawn;
     struct spans *spans; /* what lines were selected for; NULL: nothing */
     int64_t start_ms;    /* clock_now_ms */
     int64_t deadline_ms; /* the whole run ends well after that; 0: never */

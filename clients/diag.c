@@ -53,6 +53,7 @@ diag_server(const struct diag *d, enum log_level level, const char *host,
     va_end(ap);
     if (add_lines(&out, level, host, text.data) == DT_OK) {
         /* Standard error that cannot be written has nobody to be told. */
+        log_touch(d->log);
         (void)!write(d->fd, out.data, out.len);
     }
     buf_fini(&text);

@@ -36,6 +36,7 @@ fill_signals(sigset_t *set)
     sigaddset(set, SIGTERM);
     sigaddset(set, SIGHUP);
     sigaddset(set, SIGQUIT);
+    sigaddset(set, SIGCONT); /* the shell has written meanwhile */
 }
 
 int
@@ -98,6 +99,7 @@ print_stats(struct loop *l)
                         " Connection stats: ") == DT_OK) {
         l->args.stats(l->args.ctx, &text);
         if (buf_puts(&text, "\n") == DT_OK) {
+            log_touch(l->args.client->diag.log);
             (void)!write(STDERR_FILENO, text.data, text.len);
         }
     }
@@ -121,6 +123,10 @@ take_signals(struct loop *l, enum loop_end *end)
 
     while (read(l->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (l->ended_ms && clock_now_ms() < l->ended_ms + AGAIN_MS) {
+            continue;
+        }
+        if (info.ssi_signo == SIGCONT) {
+            log_touch(l->args.client->diag.log);
             continue;
         }
         if (info.ssi_signo != SIGINT) {

@@ -14,7 +14,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define PLUGIN "map"
@@ -160,16 +159,6 @@ add(struct query_spec *q, const char *name, const char *value,
 }
 
 static int
-add_number(struct query_spec *q, const char *name, unsigned value,
-           struct error *err)
-{
-    char text[16];
-
-    snprintf(text, sizeof(text), "%u", value);
-    return add(q, name, text, err);
-}
-
-static int
 check_output(const char *output, struct error *err)
 {
     static const char *const names[] = {"", "table", "csv", "json", "ndjson"};
@@ -182,21 +171,6 @@ check_output(const char *output, struct error *err)
     return error_set(err, DT_ERR_INVAL,
                      "--output \"%s\": table, csv, json and ndjson are allowed",
                      output);
-}
-
-/* The size of the terminal, and that results may replace each other there. */
-static int
-add_terminal(struct query_spec *q, struct error *err)
-{
-    struct winsize size;
-    int rc = add(q, "redraw", "yes", err);
-
-    if (rc == DT_OK && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-        size.ws_col && size.ws_row) {
-        rc = add_number(q, "width", size.ws_col, err);
-        rc = rc ? rc : add_number(q, "height", size.ws_row, err);
-    }
-    return rc;
 }
 
 /* What both a result on standard output and one in a file are told. */
@@ -218,7 +192,7 @@ add_common(const struct client *c, const struct language_query *parsed,
 }
 
 static int
-add_shown(const struct client *c, const struct mapping *m, const char *output,
+add_shown(struct client *c, const struct mapping *m, const char *output,
           struct query_spec *q, struct error *err)
 {
     const struct flags *f = c->flags;
@@ -234,9 +208,8 @@ add_shown(const struct client *c, const struct mapping *m, const char *output,
     }
     if (rc == DT_OK && is_table && (f->escape || (is_terminal && !f->raw))) {
         rc = add(q, "escape", "yes", err);
-    }
-    if (rc == DT_OK && is_table && is_terminal) {
-        rc = add_terminal(q, err);
+        /* Bytes of the data do not move the cursor, so it is known where. */
+        c->is_redrawn = is_terminal;
     }
     if (rc == DT_OK && !log_wants(c->diag.log, LOG_WARN)) {
         rc = add(q, "warn", "no", err);

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -254,6 +255,18 @@ bool
 output_is_terminal(const struct output *o)
 {
     return o->is_terminal;
+}
+
+void
+output_size(const struct output *o, size_t *width, size_t *height)
+{
+    struct winsize size = {0};
+
+    if (!o->is_terminal || ioctl(o->fd, TIOCGWINSZ, &size) != 0) {
+        size = (struct winsize){0};
+    }
+    *width = size.ws_col;
+    *height = size.ws_row;
 }
 
 uint64_t

@@ -41,6 +41,8 @@ int output_flush(struct output *o, const struct cancel *cancel);
 int output_error(const struct output *o);
 bool output_is_terminal(const struct output *o);
 uint64_t output_bytes(const struct output *o);
+/* Columns and lines of the terminal; 0: it is none, or does not say. */
+void output_size(const struct output *o, size_t *width, size_t *height);
 /* A descriptor to poll (with no events) for POLLERR and POLLHUP: the reader has
  * left; -1 when it cannot leave. */
 int output_watch_fd(const struct output *o);

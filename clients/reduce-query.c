@@ -6,6 +6,7 @@
 
 #include "outq.h"
 #include "plugin.h"
+#include "screen.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,6 +32,9 @@ host_emit_text(struct dt_query *q, const char *data, size_t len)
     }
     if (rq->sink) {
         return rq->sink->ops->add(rq->sink->ctx, data, len);
+    }
+    if (rq->screen) {
+        return screen_add(rq->screen, data, len, rq->cancel);
     }
     return rq->is_escaped
                ? printer_sequences(rq->printer, data, len, rq->cancel)
@@ -77,6 +81,8 @@ host_note(struct dt_query *q, const char *text)
     struct reduce_query *rq = of(q);
 
     if (!rq->is_second) {
+        /* On a terminal what it is about stands above it. */
+        (void)printer_flush(rq->printer, rq->cancel);
         log_warn(rq->diag->log, "%s|%s", rq->spec->plugin, text);
     }
 }
@@ -95,33 +101,32 @@ host_error(struct dt_query *q, int status, const char *text)
 static void
 host_log(struct dt_query *q, enum dt_log_level level, const char *text)
 {
-    static const enum log_level levels[] = {
-        [DT_LOG_ERROR] = LOG_ERROR,
-        [DT_LOG_WARN] = LOG_WARN,
-        [DT_LOG_INFO] = LOG_INFO,
-        [DT_LOG_DEBUG] = LOG_DEBUG,
-    };
-    struct reduce_query *rq = of(q);
+    const struct reduce_query *rq = of(q);
 
-    if ((unsigned)level < sizeof(levels) / sizeof(levels[0])) {
-        log_at(rq->diag->log, levels[level], "%s|%s", rq->spec->plugin, text);
-    }
+    log_at(rq->diag->log, log_plugin_level(level), "%s|%s", rq->spec->plugin,
+           text);
 }
 
 static const char *
 host_arg(struct dt_query *q, const char *name, size_t index, size_t *len)
 {
-    const struct query_spec *spec = of(q)->spec;
+    struct reduce_query *rq = of(q);
+    const char *value = query_spec_arg(rq->spec, name, index, len);
+    size_t width, height;
 
-    for (size_t i = 0; i < spec->nr_args; i++) {
-        if (strcmp(spec->args[i].name, name) == 0 && index-- == 0) {
-            if (len) {
-                *len = spec->args[i].value_len;
-            }
-            return spec->args[i].value;
-        }
+    if (value || index > 0 || strcmp(name, "width") != 0) {
+        return value;
     }
-    return NULL;
+    /* not given: what the terminal has now */
+    output_size(printer_output(rq->printer), &width, &height);
+    if (width == 0) {
+        return NULL;
+    }
+    snprintf(rq->width, sizeof(rq->width), "%zu", width);
+    if (len) {
+        *len = strlen(rq->width);
+    }
+    return rq->width;
 }
 
 static bool
@@ -214,6 +219,7 @@ reduce_query_fini(struct reduce_query *rq)
 {
     rq->is_closing = true; /* nothing may come behind the end */
     instance_close(rq->instance);
+    screen_free(rq->screen);
     for (size_t i = 0; i < rq->nr_origins; i++) {
         free(rq->origins[i].name);
         free(rq->origins[i].host);
@@ -303,6 +309,9 @@ commit(struct reduce_query *rq, enum dt_drain why)
 {
     struct error err = ERROR_INIT;
 
+    if (rq->screen) {
+        screen_commit(rq->screen);
+    }
     if (!rq->sink || rq->sink->ops->commit(rq->sink->ctx, &err) == DT_OK) {
         return DT_OK;
     }

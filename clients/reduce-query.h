@@ -10,6 +10,7 @@
 
 struct instance;
 struct plugin;
+struct screen;
 
 /* A source as the stage knows it: numbered over all servers. */
 struct reduce_origin {
@@ -24,6 +25,8 @@ struct reduce_query {
     struct instance *instance;   /* NULL: no reduce stage */
     struct printer *printer;
     const struct sink *sink; /* takes the text; NULL: the printer does */
+    struct screen *screen;   /* replaces results on a terminal; NULL: none */
+    char width[24];          /* columns of the terminal, as an argument */
     const struct diag *diag;
     struct reduce_origin *origins;
     size_t nr_origins, cap_origins;

@@ -2,35 +2,14 @@
  *
  * The one place that is fed: frames to the reduce stage or the printer.
  */
-#include "reduce-query.h"
+#include "reduce-server.h"
 
 #include "plugin.h"
+#include "screen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-
-#define MAX_SOURCES (1u << 20) /* of one query at one server */
-#define MAX_HOST 255u          /* bytes of a host name that a server tells */
-
-/* A source of a query at a server. */
-struct source_entry {
-    struct printer_source *printed; /* NULL: never announced */
-    uint32_t origin;                /* number for the reduce stage */
-};
-
-/* A query at a server. */
-struct stream {
-    struct source_entry *sources; /* by the server's number */
-    size_t nr_sources;
-    bool has_ended;
-};
-
-struct reduce_server {
-    char *host; /* NULL: not said yet */
-    struct stream *streams;
-    struct reduce_summary summary;
-};
 
 struct reduce {
     pthread_mutex_t lock;
@@ -42,19 +21,6 @@ struct reduce {
 };
 
 /* ---- making ---- */
-
-static int
-make_server(struct reduce *r, size_t i)
-{
-    struct reduce_server *s = &r->servers[i];
-
-    s->streams = calloc(r->args.nr_specs, sizeof(*s->streams));
-    if (r->args.own_host) {
-        s->host = strdup(r->args.own_host);
-        s->summary.has_hello = true;
-    }
-    return !s->streams || (r->args.own_host && !s->host) ? DT_ERR_NOMEM : DT_OK;
-}
 
 static int
 start_queries(struct reduce *r, struct error *err)
@@ -73,7 +39,11 @@ start_queries(struct reduce *r, struct error *err)
             .is_second = is_second,
             .sink = is_second || (i == 0 && !a->file_spec) ? a->sink : NULL,
         };
-        rc = reduce_query_start(rq, a->plugins, err);
+        if (i == 0 && a->is_redrawn) {
+            rq->screen = screen_new(a->printer, a->diag->log);
+            rc = rq->screen ? DT_OK : DT_ERR_NOMEM;
+        }
+        rc = rc == DT_OK ? reduce_query_start(rq, a->plugins, err) : rc;
     }
     return rc;
 }
@@ -98,7 +68,7 @@ reduce_new(const struct reduce_args *args, struct reduce **out,
         rc = DT_ERR_NOMEM;
     }
     for (size_t i = 0; rc == DT_OK && i < args->nr_servers; i++) {
-        rc = make_server(r, i);
+        rc = reduce_server_init(&r->servers[i], args->nr_specs, args->own_host);
     }
     if (rc == DT_OK) {
         rc = start_queries(r, err);
@@ -114,24 +84,11 @@ reduce_new(const struct reduce_args *args, struct reduce **out,
     return DT_OK;
 }
 
-static void
-forget_streams(struct reduce *r, struct reduce_server *s)
-{
-    for (size_t q = 0; s->streams && q < r->args.nr_specs; q++) {
-        for (size_t n = 0; n < s->streams[q].nr_sources; n++) {
-            printer_source_free(s->streams[q].sources[n].printed);
-        }
-        free(s->streams[q].sources);
-        s->streams[q] = (struct stream){0};
-    }
-}
-
 void
 reduce_restart_server(struct reduce *r, size_t server)
 {
     pthread_mutex_lock(&r->lock);
-    forget_streams(r, &r->servers[server]);
-    r->servers[server].summary = (struct reduce_summary){0};
+    reduce_server_restart(&r->servers[server]);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -145,11 +102,7 @@ reduce_free(struct reduce *r)
         reduce_query_fini(&r->queries[i]);
     }
     for (size_t i = 0; i < r->args.nr_servers; i++) {
-        struct reduce_server *s = &r->servers[i];
-
-        forget_streams(r, s);
-        free(s->streams);
-        free(s->host);
+        reduce_server_fini(&r->servers[i]);
     }
     free(r->queries);
     free(r->servers);
@@ -165,7 +118,7 @@ struct call {
     struct reduce_server *server;
     const char *name; /* of the server, as the user wrote it */
     struct reduce_query *rq;
-    struct stream *stream;
+    struct reduce_stream *stream;
     const struct wire_frame *f;
     bool has_slack;
     struct error *err;
@@ -184,92 +137,30 @@ of_output(int rc)
     return rc == DT_OK ? REDUCE_OK : REDUCE_OVER;
 }
 
-/* The server's plugin must write what ours reads. */
-static enum reduce_result
-check_format(struct call *c, const struct hello *h,
-             const struct reduce_query *rq)
-{
-    const struct dt_plugin *own;
-
-    if (!rq->instance) {
-        return REDUCE_OK;
-    }
-    own = plugin_descriptor(rq->plugin);
-    for (size_t i = 0; i < h->nr_plugins; i++) {
-        const struct hello_plugin *p = &h->plugins[i];
-
-        if (strcmp(p->name, own->name) == 0 &&
-            p->partial_format != own->partial_format) {
-            error_set(c->err, DT_ERR_ABI,
-                      "plugin %s %s of the server writes partial results in "
-                      "format %u, plugin %s %s of this client reads format "
-                      "%u: install the same version at both ends",
-                      p->name, p->version, p->partial_format, own->name,
-                      own->version, own->partial_format);
-            return REDUCE_SERVER_FAILED;
-        }
-    }
-    return REDUCE_OK;
-}
-
 static enum reduce_result
 on_hello(struct call *c)
 {
-    struct hello h = {0};
-    enum reduce_result result = REDUCE_OK;
-
-    if (hello_parse(c->f->data, c->f->len, &h, c->err) != DT_OK) {
-        return REDUCE_SERVER_FAILED;
-    }
-    if (h.protocol != WIRE_PROTOCOL) {
-        error_set(c->err, DT_ERR_PROTO,
-                  "the server (version %s) speaks protocol %d, this client %d",
-                  h.version ? h.version : "?", h.protocol, WIRE_PROTOCOL);
-        result = REDUCE_SERVER_FAILED;
-    }
-    for (size_t i = 0; result == REDUCE_OK && i < c->r->args.nr_specs; i++) {
-        result = check_format(c, &h, &c->r->queries[i]);
-    }
-    if (!c->server->host && h.host && *h.host && strlen(h.host) <= MAX_HOST) {
-        c->server->host = h.host;
-        h.host = NULL;
-    }
-    c->server->summary.has_hello = true;
-    hello_fini(&h);
-    return result;
+    return reduce_server_hello(c->server, c->f, c->r->queries, c->err) == DT_OK
+               ? REDUCE_OK
+               : REDUCE_SERVER_FAILED;
 }
 
 static enum reduce_result
 on_source(struct call *c)
 {
     struct source_desc d = {0};
-    struct source_entry *e;
+    struct reduce_source *e;
     const char *host = c->server->host ? c->server->host : c->name;
-    uint32_t id = c->f->source;
     int rc = DT_OK;
 
-    if (id >= MAX_SOURCES) {
-        return server_failed(c, DT_ERR_LIMIT, "too many sources");
-    }
     if (source_desc_parse(c->f->data, c->f->len, &d, c->err) != DT_OK) {
         return REDUCE_SERVER_FAILED;
     }
-    if (id >= c->stream->nr_sources) {
-        size_t nr = (size_t)id + 1 > c->stream->nr_sources * 2
-                        ? (size_t)id + 1
-                        : c->stream->nr_sources * 2;
-
-        e = reallocarray(c->stream->sources, nr, sizeof(*e));
-        if (!e) {
-            source_desc_fini(&d);
-            return server_failed(c, DT_ERR_NOMEM, "out of memory");
-        }
-        memset(e + c->stream->nr_sources, 0,
-               (nr - c->stream->nr_sources) * sizeof(*e));
-        c->stream->sources = e;
-        c->stream->nr_sources = nr;
+    e = reduce_server_source(c->stream, c->f->source, c->err);
+    if (!e) {
+        source_desc_fini(&d);
+        return REDUCE_SERVER_FAILED;
     }
-    e = &c->stream->sources[id];
     printer_source_free(e->printed);
     e->printed =
         printer_source_new((size_t)(c->server - c->r->servers), host, d.name);
@@ -314,7 +205,7 @@ on_feed(struct call *c, uint32_t origin)
 static enum reduce_result
 on_lines(struct call *c)
 {
-    struct source_entry *e;
+    struct reduce_source *e;
 
     if (c->f->source >= c->stream->nr_sources ||
         !c->stream->sources[c->f->source].printed) {

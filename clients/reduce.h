@@ -26,6 +26,7 @@ struct reduce_args {
      * stage, which is fed the same partial results. NULL: none. */
     const struct sink *sink;
     const struct query_spec *file_spec;
+    bool is_redrawn; /* results of specs[0] replace each other on a terminal */
     struct printer *printer;
     const struct diag *diag;
     const char *const *names; /* of the servers, as the user wrote them */

@@ -102,6 +102,7 @@ prepare(struct serverless *s, struct error *err)
         .plugins = c->plugins,
         .sink = c->sink.ops ? &c->sink : NULL,
         .file_spec = c->file_spec.plugin ? &c->file_spec : NULL,
+        .is_redrawn = c->is_redrawn,
         .diag = &c->diag,
         .names = names,
         .nr_servers = 1,

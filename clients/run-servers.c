@@ -356,7 +356,8 @@ make_pool(struct servers_run *r, struct error *err)
         rc = chunks_new(pool_wake_fd(r->pool), &r->chunks, err);
     }
     if (rc == DT_OK) {
-        rc = trust_new(r->pool, r->output, f->control_tty, &r->trust, err);
+        rc = trust_new(r->pool, r->output, r->c->diag.log, f->control_tty,
+                       &r->trust, err);
     }
     return rc;
 }
@@ -391,6 +392,7 @@ make_output(struct servers_run *r, struct error *err)
         .plugins = c->plugins,
         .sink = c->sink.ops ? &c->sink : NULL,
         .file_spec = c->file_spec.plugin ? &c->file_spec : NULL,
+        .is_redrawn = c->is_redrawn,
         .diag = &c->diag,
         .names = r->names,
         .nr_servers = r->servers->nr,

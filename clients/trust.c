@@ -5,6 +5,7 @@
 #include "trust.h"
 
 #include "cleanup.h"
+#include "log.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,19 +17,21 @@
 struct trust {
     struct pool *pool;
     struct output *out;
+    struct log *log;
     const char *tty;
     int fd; /* -1: no question is open */
 };
 
 int
-trust_new(struct pool *pool, struct output *out, const char *tty,
-          struct trust **t, struct error *err)
+trust_new(struct pool *pool, struct output *out, struct log *log,
+          const char *tty, struct trust **t, struct error *err)
 {
     *t = calloc(1, sizeof(**t));
     if (!*t) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
-    **t = (struct trust){.pool = pool, .out = out, .tty = tty, .fd = -1};
+    **t = (struct trust){
+        .pool = pool, .out = out, .log = log, .tty = tty, .fd = -1};
     return DT_OK;
 }
 
@@ -54,6 +57,7 @@ trust_free(struct trust *t)
 static void
 say(struct trust *t, struct buf *text)
 {
+    log_touch(t->log);
     /* A terminal that is gone shows at the next read. */
     (void)!write(t->fd, text->data, text->len);
     buf_fini(text);

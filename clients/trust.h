@@ -11,11 +11,13 @@
 #include "output.h"
 #include "pool.h"
 
+struct log;
 struct trust;
 
-/* `tty`: path of the terminal. `out` is held back while a question is open. */
-int trust_new(struct pool *pool, struct output *out, const char *tty,
-              struct trust **t, struct error *err);
+/* `tty`: path of the terminal. `out` is held back while a question is open;
+ * `log` is told that the terminal is written to. */
+int trust_new(struct pool *pool, struct output *out, struct log *log,
+              const char *tty, struct trust **t, struct error *err);
 void trust_free(struct trust *t);
 /* Opens a question if the pool has one. */
 void trust_look(struct trust *t);

@@ -35,9 +35,7 @@ struct reduce {
     struct text partial;
     enum output output;
     struct render_options render;
-    bool is_cumulative, is_following, is_redrawn, has_plot, is_escaped;
-    size_t width, height;
-    size_t shown_lines; /* of the last interim result on the terminal */
+    bool is_cumulative, is_following, has_plot, is_escaped;
     bool has_shown;
     uint64_t shown_hash; /* of what was rendered last */
     char host_name[256];
@@ -88,11 +86,8 @@ read_args(struct reduce *r)
     r->render.warn = mapr_flag(q, "warn", true);
     r->is_following = mapr_flag(q, "follow", false);
     r->is_cumulative = mapr_flag(q, "cumulative", true);
-    r->is_redrawn = mapr_flag(q, "redraw", false);
     r->is_escaped = mapr_flag(q, "escape", false);
     r->has_plot = mapr_flag(q, "plot", false);
-    r->width = (size_t)mapr_count(q, "width", 0);
-    r->height = (size_t)mapr_count(q, "height", 0);
     if (host) {
         snprintf(r->host_name, sizeof(r->host_name), "%s", host);
     } else {
@@ -194,65 +189,26 @@ emit_csv(struct reduce *r, const struct result *result, bool quoted)
     return status;
 }
 
-/* How many lines of the terminal a text takes. */
-static size_t
-screen_lines(const struct reduce *r, const struct text *t)
-{
-    size_t lines = 0;
-
-    for (size_t at = 0; at < t->len;) {
-        const char *nl = memchr(t->data + at, '\n', t->len - at);
-        size_t end = nl ? (size_t)(nl - t->data) : t->len;
-        struct str line = {t->data + at, end - at};
-        size_t n = r->width ? str_code_points(line) : 0;
-
-        lines += n > r->width && r->width ? (n + r->width - 1) / r->width : 1;
-        at = end + 1;
-    }
-    return lines;
-}
-
 /* The table, and the picture below it; not again when nothing changed. */
 static int
 emit_table(struct reduce *r, const struct result *result)
 {
-    struct text t = {0}, lead = {0};
-    struct render_options plain = r->render;
+    struct text t = {0};
     uint64_t hash;
     int status = DT_OK;
 
     render_table(result, &r->render, &t);
     if (r->has_plot) {
-        plot(result, r->width, &t);
+        /* A terminal may have another size now. */
+        plot(result, (size_t)mapr_count(r->host, "width", 0), &t);
     }
     hash = XXH3_64bits(t.data ? t.data : "", t.len);
-    if (r->has_shown && hash == r->shown_hash) {
-        text_fini(&t);
-        return DT_OK;
-    }
-    r->has_shown = true;
-    r->shown_hash = hash;
-    if (r->is_redrawn && t.len) {
-        size_t lines;
-
-        if (r->shown_lines && r->shown_lines < r->height) {
-            text_printf(&lead, "\033[%zuA\r\033[J", r->shown_lines);
-            status = emit(r, &lead);
-        }
-        plain.color = false; /* sequences take no room on the screen */
-        lead.len = 0;
-        render_table(result, &plain, &lead);
-        if (r->has_plot) {
-            plot(result, r->width, &lead);
-        }
-        lines = screen_lines(r, &lead);
-        r->shown_lines = lines;
-    }
-    if (status == DT_OK) {
+    if (!r->has_shown || hash != r->shown_hash) {
+        r->has_shown = true;
+        r->shown_hash = hash;
         status = emit(r, &t);
     }
     text_fini(&t);
-    text_fini(&lead);
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The reduce stage over time: intervals, redrawing, result files, and peers of
+ * The reduce stage over time: intervals, result files, and peers of
  * DTail 4. Drives the hooks with a small host of its own, as intervals are the
  * client's business.
  */
@@ -204,21 +204,6 @@ test_absent_values(void **state)
     feed_lines(&s, "k=a|v=x\nk=a\n");
     shows(&s, DT_DRAIN_INTERVAL,
           "min(v),max(w),last(u),len(u)\n5.000000,-5.000000,abc,3.000000\n");
-    end(&s);
-}
-
-static void
-test_redraw(void **state)
-{
-    struct stage s = {.args = {"query", QUERY, "redraw", "yes", "width", "80",
-                               "height", "24"}};
-
-    (void)state;
-    begin(&s);
-    feed_lines(&s, "k=a\n");
-    shows(&s, DT_DRAIN_INTERVAL, TABLE("1"));
-    feed_lines(&s, "k=a\n");
-    shows(&s, DT_DRAIN_INTERVAL, "\033[5A\r\033[J" TABLE("2"));
     end(&s);
 }
 
@@ -457,7 +442,6 @@ main(void)
         cmocka_unit_test(test_cumulative),
         cmocka_unit_test(test_last_interval_only),
         cmocka_unit_test(test_absent_values),
-        cmocka_unit_test(test_redraw),
         cmocka_unit_test(test_outfile),
         cmocka_unit_test(test_outfile_errors),
         cmocka_unit_test(test_to_legacy),

@@ -8,6 +8,7 @@
  */
 #include "inputs.h"
 
+#include "clock.h"
 #include "config.h"
 #include "input-head.h"
 #include "turn.h"
@@ -46,16 +47,20 @@ struct inputs *
 inputs_new(const struct inputs_args *args)
 {
     struct inputs *ins = calloc(1, sizeof(*ins));
+    struct progress *progress =
+        progress_new(args->env, args->spec->id, args->cancel, clock_now_ms());
     int stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
-    if (!ins || stop_fd < 0) {
+    if (!ins || !progress || stop_fd < 0) {
         if (stop_fd >= 0) {
             close(stop_fd);
         }
+        progress_free(progress);
         free(ins);
         return NULL;
     }
     ins->a = *args;
+    ins->a.progress = progress;
     ins->a.stop_fd = stop_fd;
     holding_init(&ins->holding, &args->env->slots, args->spec->follow,
                  args->cancel);
@@ -87,6 +92,7 @@ inputs_free(struct inputs *ins)
     free(ins->all);
     source_targets_fini(&ins->targets);
     holding_fini(&ins->holding);
+    progress_free(ins->a.progress);
     close(ins->a.stop_fd);
     turn_fini(&ins->turn);
     pthread_mutex_destroy(&ins->lock);
@@ -169,6 +175,7 @@ inputs_expand(struct inputs *ins, struct error *err)
             return DT_ERR_CANCELLED;
         }
     }
+    progress_expect(ins->a.progress, &ins->targets);
     return DT_OK;
 }
 
@@ -214,7 +221,7 @@ list_input_locked(struct inputs *ins, struct input *in)
 
 /* Makes the opened source the current input; takes it over. */
 static int
-begin_input(struct inputs *ins, struct source_target *target,
+begin_input(struct inputs *ins, const struct source_target *target,
             struct source *source)
 {
     struct input *in = calloc(1, sizeof(*in));
@@ -225,18 +232,22 @@ begin_input(struct inputs *ins, struct source_target *target,
         return DT_ERR_NOMEM;
     }
     in->source = source;
+    in->target.path = strdup(target->path);
+    in->target.name = strdup(target->name);
+    in->raw_size = source_raw_size(source);
     in->is_random = source_is_random(source);
     in->size = source_size(source);
     in->refs = 1;
     pthread_mutex_lock(&ins->lock);
-    rc = list_input_locked(ins, in);
+    rc = in->target.path && in->target.name ? list_input_locked(ins, in)
+                                            : DT_ERR_NOMEM;
     pthread_mutex_unlock(&ins->lock);
     if (rc != DT_OK) {
         input_free(in);
         return rc;
     }
-    in->target = *target;
-    *target = (struct source_target){0}; /* moved */
+    progress_begin(ins->a.progress, (size_t)(target - ins->targets.v),
+                   in->raw_size, source_is_endless(source));
     ins->current = in;
     const struct source_desc desc = {.name = in->target.name,
                                      .name_len = strlen(in->target.name),
@@ -279,7 +290,7 @@ open_next(struct inputs *ins)
                                           .verbatim = ins->a.verbatim};
 
     while (ins->next_target < ins->targets.nr) {
-        struct source_target *t = &ins->targets.v[ins->next_target++];
+        const struct source_target *t = &ins->targets.v[ins->next_target++];
         struct source *source = NULL;
         struct error err = ERROR_INIT;
         int rc = holding_take(&ins->holding);
@@ -306,9 +317,12 @@ static void
 end_input(struct inputs *ins, struct input *in)
 {
     uint64_t nr_long = atomic_load(&in->nr_long);
+    uint64_t read = source_raw_offset(in->source);
 
+    progress_end(ins->a.progress, in->raw_size, atomic_load(&in->raw_done),
+                 read);
     pthread_mutex_lock(&ins->lock);
-    ins->count.bytes_read += source_raw_offset(in->source);
+    ins->count.bytes_read += read;
     if (in->has_failed) {
         ins->count.failed++;
     } else {

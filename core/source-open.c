@@ -183,3 +183,22 @@ source_open_checked(const char *path, const struct permission *permission,
     }
     return status == DT_OK ? fd : status;
 }
+
+uint64_t
+source_measure(const char *path, const struct permission *permission,
+               bool *is_endless)
+{
+    CLEANUP_FD int fd = open(path, O_PATH | O_CLOEXEC);
+    struct error err = ERROR_INIT;
+    struct stat st;
+
+    *is_endless = false;
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        return 0;
+    }
+    *is_endless = S_ISFIFO(st.st_mode);
+    return S_ISREG(st.st_mode) &&
+                   check(fd, path, permission, &st, &err) == DT_OK
+               ? (uint64_t)st.st_size
+               : 0;
+}

@@ -26,4 +26,9 @@ struct permission;
 int source_open_checked(const char *path, const struct permission *permission,
                         bool allow_fifo, struct stat *st, struct error *err);
 
+/* The size in bytes of a regular file that the user may read; 0 for all else.
+ * Opens nothing. `is_endless`: it is a fifo, which has no size. */
+uint64_t source_measure(const char *path, const struct permission *permission,
+                        bool *is_endless);
+
 #endif

@@ -522,6 +522,14 @@ source_raw_offset(const struct source *s)
     return decoder_file_consumed(s->file) + (bytes < size ? bytes : size);
 }
 
+bool
+source_is_endless(const struct source *s)
+{
+    struct stat st;
+
+    return fstat(s->fd, &st) != 0 || !S_ISREG(st.st_mode);
+}
+
 const char *
 source_path(const struct source *s)
 {

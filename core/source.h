@@ -77,6 +77,8 @@ uint64_t source_size(const struct source *s);
 uint64_t source_raw_offset(const struct source *s);
 /* Size of the underlying file now, compressed or not; 0 if not known. */
 uint64_t source_raw_size(const struct source *s);
+/* No regular file: it has no size, and may have no end. */
+bool source_is_endless(const struct source *s);
 const char *source_path(const struct source *s);
 
 #endif

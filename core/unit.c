@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "clock.h"
 #include "config.h"
 #include "lines.h"
 
@@ -117,6 +118,17 @@ count_long(const struct inputs_args *a, struct input *in)
     }
 }
 
+/* ---- progress ---- */
+
+/* So many more bytes of the file were read. */
+static void
+tell_progress(const struct inputs_args *a, struct input *in, uint64_t bytes)
+{
+    atomic_fetch_add_explicit(&in->raw_done, bytes, memory_order_relaxed);
+    progress_add(a->progress, bytes);
+    progress_tick(a->progress, clock_now_ms());
+}
+
 /* ---- streams: the next chunk ---- */
 
 /* Reads until there is a whole line, a piece of a long one, or the end. */
@@ -175,6 +187,7 @@ unit_read_chunk(const struct inputs_args *a, struct unit *u)
         return rc;
     }
     in->is_exhausted = is_end;
+    tell_progress(a, in, source_raw_offset(in->source) - in->raw_done);
     u->data = u->mem.data + u->at;
     u->offset = in->offset;
     in->offset += u->len;
@@ -350,6 +363,7 @@ next_slice_run(const struct inputs_args *a, struct unit *u)
         u->has_more = false;
         return rc;
     }
+    tell_progress(a, u->input, u->len);
     u->data = u->mem.data + u->at;
     u->offset = u->pos;
     u->at += u->len;

@@ -8,7 +8,7 @@
 #ifndef CORE_UNIT_H
 #define CORE_UNIT_H
 
-#include "query.h"
+#include "progress.h"
 
 #include <stdatomic.h>
 
@@ -18,6 +18,7 @@ struct inputs_args {
     const struct query_env *env;
     const struct query_spec *spec;
     struct cancel *cancel;
+    struct progress *progress; /* made and freed by inputs.c */
     int stop_fd;    /* of the inputs: readable once no more is to be read */
     bool verbatim;  /* no BOM and UTF-16 handling */
     bool by_slices; /* cut plain files for several threads */
@@ -40,6 +41,8 @@ struct input {
     struct buf carry; /* stream: the unfinished line */
     bool is_inside;   /* stream: the last chunk ended in a cut line */
     _Atomic uint64_t nr_long;
+    uint64_t raw_size;         /* bytes of the file, at the start … */
+    _Atomic uint64_t raw_done; /* … and read, as far as was told */
     bool has_head; /* it was looked for; under the lock of the inputs */
     char *head;    /* the first line; NULL: not known */
     size_t head_len;

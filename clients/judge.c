@@ -31,7 +31,7 @@ judge_server(const struct judge *j)
                   j->name, j->is_inside ? ", in the middle of a frame" : "");
     }
     return j->is_complete && j->summary->status == DT_OK &&
-           !(j->is_strict && j->summary->failed);
+           j->summary->broken == 0 && !(j->is_strict && j->summary->failed);
 }
 
 void

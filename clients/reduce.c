@@ -279,6 +279,7 @@ on_end(struct call *c)
     c->stream->has_ended = true;
     c->server->summary.nr_ended++;
     c->server->summary.failed += end.failed;
+    c->server->summary.broken += end.broken;
     c->server->summary.lines_sent += end.lines_sent;
     if ((end.status == DT_ERR_CANCELLED &&
          atomic_load(&c->r->expects_cancel)) ||

@@ -74,6 +74,7 @@ struct reduce_summary {
     int status;          /* the first END that was an error, else DT_OK */
     uint64_t lines_sent; /* 0: not counted */
     uint64_t failed;     /* sources that were missing, refused or broke off */
+    uint64_t broken;     /* of these: a read error, or damaged data */
 };
 struct reduce_summary reduce_summary(struct reduce *r, size_t server);
 /* Another session of a server begins: its sources are announced anew. */

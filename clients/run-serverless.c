@@ -205,7 +205,8 @@ static int
 exit_status(struct serverless *s, enum loop_end end)
 {
     struct reduce_summary sum = reduce_summary(s->reduce, 0);
-    bool failed = sum.status != DT_OK || (s->c->flags->strict && sum.failed);
+    bool failed = sum.status != DT_OK || sum.broken ||
+                  (s->c->flags->strict && sum.failed);
     const struct finish finish = {
         .client = s->c,
         .end = end,

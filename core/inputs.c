@@ -325,6 +325,7 @@ end_input(struct inputs *ins, struct input *in)
     ins->count.bytes_read += read;
     if (in->has_failed) {
         ins->count.failed++;
+        ins->count.broken += in->is_broken;
     } else {
         ins->count.sources++;
     }
@@ -590,5 +591,6 @@ inputs_counters(struct inputs *ins, struct query_end *end)
     end->bytes_read = ins->count.bytes_read;
     end->sources = ins->count.sources;
     end->failed = ins->count.failed;
+    end->broken = ins->count.broken;
     pthread_mutex_unlock(&ins->lock);
 }

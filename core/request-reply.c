@@ -73,6 +73,7 @@ query_end_parse(const void *json, size_t len, struct query_end *out,
         rc = rc ? rc : parse_counter(o, "lines_sent", &out->lines_sent, err);
         rc = rc ? rc : parse_u32(o, "sources", &out->sources, err);
         rc = rc ? rc : parse_u32(o, "failed", &out->failed, err);
+        rc = rc ? rc : parse_u32(o, "broken", &out->broken, err);
         rc = rc ? rc : jsonval_bool(o, "turbo", &out->turbo, err);
         out->status = (int)status;
         json_decref(o);
@@ -103,6 +104,7 @@ query_end_format(const struct query_end *e, struct buf *out)
     failed |= jsonval_put(o, "lines_sent", counter(e->lines_sent));
     failed |= jsonval_put(o, "sources", json_integer(e->sources));
     failed |= jsonval_put(o, "failed", json_integer(e->failed));
+    failed |= jsonval_put(o, "broken", json_integer(e->broken));
     failed |= jsonval_put(o, "turbo", json_boolean(e->turbo));
     return jsonval_format(o, failed, out);
 }

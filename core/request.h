@@ -84,6 +84,7 @@ struct query_end {
     uint64_t lines_sent; /* 0: not counted */
     uint32_t sources;    /* read to their end */
     uint32_t failed;     /* refused, missing, broken off */
+    uint32_t broken;     /* of these: the device or the data were damaged */
     bool turbo;
 };
 

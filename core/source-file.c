@@ -53,7 +53,7 @@ decoder_file_check_size(int fd, const char *path, uint64_t end, uint64_t size,
     if (end >= size || (fstat(fd, &st) == 0 && (uint64_t)st.st_size >= size)) {
         return DT_OK;
     }
-    return error_set(err, DT_ERR_IO,
+    return error_set(err, DT_ERR_NOENT,
                      "%s shrank while it was read: %" PRIu64 " bytes missing",
                      path, size - end);
 }

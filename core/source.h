@@ -56,7 +56,7 @@ void source_close(struct source *s);
 
 /* Reads the next decoded bytes. Returns how many, 0 at the end, or a negative
  * status with err set (data given out before stay good; a file that shrank
- * is DT_ERR_IO behind the data that were left). A wait for input
+ * is DT_ERR_NOENT behind the data that were left). A wait for input
  * that may never come (fifo, standard input) ends with DT_ERR_CANCELLED when
  * `cancel_fd` becomes readable. */
 ssize_t source_read(struct source *s, void *data, size_t cap, int cancel_fd,
@@ -66,7 +66,7 @@ ssize_t source_read(struct source *s, void *data, size_t cap, int cancel_fd,
  * regular, undecoded file with a size. Offsets count from the first content
  * byte (behind a stripped BOM). */
 bool source_is_random(const struct source *s);
-/* As pread(2): a short count is not the end, 0 is; and DT_ERR_IO instead of 0
+/* As pread(2): a short count is not the end, 0 is; and DT_ERR_NOENT instead of 0
  * where the file had bytes when it was opened (it shrank). */
 ssize_t source_pread(struct source *s, void *data, size_t cap, uint64_t offset,
                      struct error *err);

@@ -267,6 +267,7 @@ test_end(void **state)
                                 .lines_sent = 3,
                                 .sources = 4,
                                 .failed = UINT32_MAX,
+                                .broken = 5,
                                 .turbo = true};
     struct query_end back = {0};
     struct error err = ERROR_INIT;
@@ -282,6 +283,7 @@ test_end(void **state)
     assert_true(back.lines_sent == 3);
     assert_int_equal(back.sources, 4);
     assert_true(back.failed == UINT32_MAX);
+    assert_int_equal(back.broken, 5);
     assert_true(back.turbo);
     query_end_fini(&back);
     buf_fini(&out);

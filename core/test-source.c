@@ -263,16 +263,16 @@ test_shrinks(void **state)
     s = open_ok("shrinking", &remote_args);
     assert_int_equal(source_read(s, bytes, 2, -1, &err), 2);
     assert_int_equal(truncate("shrinking", 7), 0);
-    assert_int_equal(read_all(s, 3, &got, &err), DT_ERR_IO);
+    assert_int_equal(read_all(s, 3, &got, &err), DT_ERR_NOENT);
     assert_int_equal(got.len, 5);
     assert_memory_equal(got.data, "23456", 5);
     assert_string_equal(err.text,
                         "shrinking shrank while it was read: 3 bytes missing");
     err = (struct error)ERROR_INIT; /* and it stays so */
-    assert_int_equal(source_read(s, bytes, 2, -1, &err), DT_ERR_IO);
+    assert_int_equal(source_read(s, bytes, 2, -1, &err), DT_ERR_NOENT);
     assert_non_null(strstr(err.text, "3 bytes missing"));
     assert_int_equal(source_pread(s, bytes, 8, 4, &err), 3);
-    assert_int_equal(source_pread(s, bytes, 8, 7, &err), DT_ERR_IO);
+    assert_int_equal(source_pread(s, bytes, 8, 7, &err), DT_ERR_NOENT);
     assert_int_equal(source_pread(s, bytes, 8, 10, &err), 0);
     buf_fini(&got);
     source_close(s);

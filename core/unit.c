@@ -98,10 +98,21 @@ max_line(const struct inputs_args *a)
 
 /* ---- failures and long lines ---- */
 
+/* Reading has failed. Whole lines were read; the begin of one whose rest cannot
+ * be had is dropped, or the next file's first line would stand behind it. A
+ * file that became shorter just ends. */
 static void
-fail_input(const struct inputs_args *a, struct input *in,
-           const struct error *err)
+fail_input(const struct inputs_args *a, struct unit *u, const struct error *err)
 {
+    struct input *in = u->input;
+
+    if (err->status != DT_ERR_NOENT) {
+        const char *data = u->mem.data + u->at;
+        const char *nl = memrchr(data, '\n', u->mem.len - u->at);
+
+        u->mem.len = u->at + (nl ? (size_t)(nl + 1 - data) : 0);
+        atomic_store(&in->is_broken, true);
+    }
     if (!atomic_exchange(&in->has_failed, true)) {
         query_note(a->env, a->spec->id, a->cancel,
                    "Unable to read file(s) to the end|%s", err->text);
@@ -148,7 +159,7 @@ read_lines(const struct inputs_args *a, struct unit *u, bool *is_end)
             return cancel_is_set(a->cancel) ? DT_ERR_CANCELLED : DT_OK;
         }
         if (n < 0) {
-            fail_input(a, in, &err);
+            fail_input(a, u, &err);
         }
         *is_end = n <= 0;
         u->mem.len += n > 0 ? (size_t)n : 0;
@@ -228,7 +239,7 @@ fill_slice(const struct inputs_args *a, struct unit *u, uint64_t want,
                                  until - u->mem.len,
                                  u->pos + (u->mem.len - u->at), &err);
         if (n < 0) {
-            fail_input(a, u->input, &err);
+            fail_input(a, u, &err);
         }
         if (n <= 0) {
             *is_end = true;

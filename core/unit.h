@@ -34,7 +34,7 @@ struct input {
     bool is_random;
     bool is_begun;     /* its first unit was given out */
     bool is_exhausted; /* all its bytes were given out */
-    _Atomic bool has_failed;
+    _Atomic bool has_failed, is_broken; /* is_broken: not merely shrunk */
     uint64_t next;    /* random: offset of the next slice */
     uint64_t offset;  /* stream: offset of the next chunk */
     uint64_t size;    /* at the start */

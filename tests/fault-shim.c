@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Faults on demand, preloaded into server and clients (fault-functions.sh):
+ *     FAULT_EIO=FILE:FROM[-TO]  reads of these bytes of FILE fail with EIO
+ *     FAULT_SPLIT=SEED          reads and writes of files, pipes and stream
+ *                               sockets take any smaller number of bytes, and
+ *                               calls that may be interrupted are, at random
+ *     FAULT_CLOCK=SECONDS       each look at the wall clock is that far from
+ *                               the last one, once ahead and once behind
+ *     FAULT_ALLOC=N[-]          the Nth allocation of a process fails, with "-"
+ *                               all later ones as well; FAULT_PROCESS=NAME: of
+ *                               the process of that name only (ps), counted
+ *                               from where it got it
+ *     FAULT_HIT=FILE            a byte is appended for each fault; to know that
+ *                               there was one
+ *
+ * Threads: any. Only what the programs call is here: read, write, pread,
+ * preadv, recv, send, recvmsg, sendmsg, poll; no file is mapped.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    char eio_path[PATH_MAX];
+    size_t eio_len;
+    off_t eio_from, eio_to;
+    bool is_split, is_jumping;
+    uint64_t seed;
+    long jump;
+    long alloc_at; /* 0: none */
+    bool alloc_on;
+    const char *process;
+    int hit_fd;
+} fault = {.hit_fd = -1};
+
+static _Atomic uint64_t nr_calls;
+static _Atomic long nr_allocs;
+static __thread bool was_interrupted;
+
+__attribute__((constructor)) static void
+init(void)
+{
+    const char *eio = getenv("FAULT_EIO"), *split = getenv("FAULT_SPLIT");
+    const char *jump = getenv("FAULT_CLOCK"), *alloc = getenv("FAULT_ALLOC");
+    const char *hit = getenv("FAULT_HIT"), *colon;
+    char *end;
+
+    if (eio && (colon = strrchr(eio, ':')) &&
+        (size_t)(colon - eio) < sizeof(fault.eio_path)) {
+        fault.eio_len = (size_t)(colon - eio);
+        memcpy(fault.eio_path, eio, fault.eio_len);
+        fault.eio_from = strtoll(colon + 1, &end, 10);
+        fault.eio_to = *end == '-' ? strtoll(end + 1, NULL, 10) : INT64_MAX;
+    }
+    if (split) {
+        fault.seed = strtoull(split, NULL, 10) * 0x9e3779b97f4a7c15u;
+        fault.is_split = true;
+    }
+    if (jump) {
+        fault.jump = strtol(jump, NULL, 10);
+        fault.is_jumping = true;
+    }
+    if (alloc) {
+        fault.alloc_at = strtol(alloc, &end, 10);
+        fault.alloc_on = *end == '-';
+        fault.process = getenv("FAULT_PROCESS");
+    }
+    if (hit) { /* high, where nobody closes it by number */
+        int fd = open(hit, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+
+        fault.hit_fd = fcntl(fd, F_DUPFD_CLOEXEC, 900);
+        close(fd);
+    }
+}
+
+/* Straight to the kernel: the shim's own write would be split. */
+static void
+note_hit(void)
+{
+    int saved = errno;
+
+    if (fault.hit_fd >= 0) {
+        syscall(SYS_write, fault.hit_fd, "x", 1);
+    }
+    errno = saved;
+}
+
+static uint64_t
+dice(void)
+{
+    uint64_t x = fault.seed + (uint64_t)getpid() +
+                 atomic_fetch_add(&nr_calls, 1) * 0xbf58476d1ce4e5b9u;
+
+    x ^= x >> 30;
+    x *= 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* ---- shorter, interrupted ---- */
+
+/* A call that waits may be interrupted; never twice in a row. */
+static bool
+is_interrupted(int fd)
+{
+    if (!fault.is_split || was_interrupted || dice() % 8 != 0 ||
+        (fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK))) {
+        was_interrupted = false;
+        return false;
+    }
+    was_interrupted = true;
+    note_hit();
+    errno = EINTR;
+    return true;
+}
+
+/* Files, pipes and streams may be cut anywhere; packets and the small objects
+ * of the kernel may not. */
+static bool
+is_divisible(int fd)
+{
+    int type = 0;
+    socklen_t len = sizeof(type);
+    struct stat st;
+
+    if (!fault.is_split || fstat(fd, &st) != 0) {
+        return false;
+    }
+    if (S_ISSOCK(st.st_mode)) {
+        return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+               type == SOCK_STREAM;
+    }
+    return S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode);
+}
+
+static size_t
+shorter(int fd, size_t len)
+{
+    uint64_t x;
+
+    if (len < 2 || !is_divisible(fd)) {
+        return len;
+    }
+    x = dice();
+    switch (x & 7) {
+    case 0:
+        note_hit();
+        return 1;
+    case 1:
+    case 2:
+        note_hit();
+        return 1 + (size_t)(x >> 8) % len;
+    default:
+        return len;
+    }
+}
+
+/* A message's parts, cut to the first that are `len` bytes together. */
+static int
+cut_parts(const struct iovec *from, int nr, struct iovec *to, size_t len)
+{
+    int n = 0;
+
+    for (; n < nr && len > 0; n++) {
+        to[n] = from[n];
+        if (to[n].iov_len > len) {
+            to[n].iov_len = len;
+        }
+        len -= to[n].iov_len;
+    }
+    return n > 0 ? n : 1;
+}
+
+static size_t
+sum_parts(const struct iovec *v, int nr)
+{
+    size_t sum = 0;
+
+    for (int i = 0; i < nr; i++) {
+        sum += v[i].iov_len;
+    }
+    return sum;
+}
+
+/* ---- bytes that cannot be read ---- */
+
+/* How much of `len` bytes at `at` can be read. -1 with EIO: not one. */
+static ssize_t
+readable(int fd, size_t len, off_t at)
+{
+    char link[40], path[PATH_MAX];
+    ssize_t n;
+
+    if (!fault.eio_len || len == 0 || at >= fault.eio_to ||
+        at + (off_t)len <= fault.eio_from) {
+        return (ssize_t)len;
+    }
+    memcpy(link, "/proc/self/fd/", 14);
+    {
+        char digits[12];
+        int nr = 0, i = 14;
+        unsigned v = (unsigned)fd;
+
+        do {
+            digits[nr++] = (char)('0' + v % 10);
+            v /= 10;
+        } while (v);
+        while (nr) {
+            link[i++] = digits[--nr];
+        }
+        link[i] = 0;
+    }
+    n = readlink(link, path, sizeof(path));
+    if (n != (ssize_t)fault.eio_len ||
+        memcmp(path, fault.eio_path, fault.eio_len) != 0) {
+        return (ssize_t)len;
+    }
+    if (at < fault.eio_from) {
+        return (ssize_t)(fault.eio_from - at);
+    }
+    note_hit();
+    errno = EIO;
+    return -1;
+}
+
+/* ---- the calls ---- */
+
+#define REAL(name) ((__typeof__(&name))real(#name))
+
+/* A function's next definition. dlsym may allocate, so it is asked once. */
+static void *
+real(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+ssize_t
+read(int fd, void *data, size_t len)
+{
+    off_t at = fault.eio_len ? lseek(fd, 0, SEEK_CUR) : -1;
+    ssize_t n = at >= 0 ? readable(fd, len, at) : (ssize_t)len;
+
+    if (n < 0 || is_interrupted(fd)) {
+        return -1;
+    }
+    return syscall(SYS_read, fd, data, shorter(fd, (size_t)n));
+}
+
+ssize_t
+pread(int fd, void *data, size_t len, off_t at)
+{
+    ssize_t n = readable(fd, len, at);
+
+    if (n < 0 || is_interrupted(fd)) {
+        return -1;
+    }
+    return syscall(SYS_pread64, fd, data, shorter(fd, (size_t)n), at);
+}
+
+ssize_t
+preadv(int fd, const struct iovec *v, int nr, off_t at)
+{
+    struct iovec cut[16];
+    size_t sum = sum_parts(v, nr);
+    ssize_t n = readable(fd, sum, at);
+    size_t len;
+
+    if (n < 0 || is_interrupted(fd)) {
+        return -1;
+    }
+    len = shorter(fd, (size_t)n);
+    if (len < sum && nr <= 16) {
+        nr = cut_parts(v, nr, cut, len);
+        v = cut;
+    }
+    return syscall(SYS_preadv, fd, v, nr, at, 0);
+}
+
+ssize_t
+write(int fd, const void *data, size_t len)
+{
+    return is_interrupted(fd) ? -1
+                              : syscall(SYS_write, fd, data, shorter(fd, len));
+}
+
+ssize_t
+recv(int fd, void *data, size_t len, int flags)
+{
+    return is_interrupted(fd) ? -1
+                              : syscall(SYS_recvfrom, fd, data,
+                                        shorter(fd, len), flags, NULL, NULL);
+}
+
+ssize_t
+send(int fd, const void *data, size_t len, int flags)
+{
+    return is_interrupted(fd) ? -1
+                              : syscall(SYS_sendto, fd, data, shorter(fd, len),
+                                        flags, NULL, 0);
+}
+
+ssize_t
+recvmsg(int fd, struct msghdr *m, int flags)
+{
+    return is_interrupted(fd) ? -1 : syscall(SYS_recvmsg, fd, m, flags);
+}
+
+ssize_t
+sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    struct iovec cut[64];
+    struct msghdr part = *m;
+    size_t sum = sum_parts(m->msg_iov, (int)m->msg_iovlen), len;
+
+    if (is_interrupted(fd)) {
+        return -1;
+    }
+    len = shorter(fd, sum);
+    if (len < sum && m->msg_iovlen <= 64 && m->msg_controllen == 0) {
+        part.msg_iovlen =
+            (size_t)cut_parts(m->msg_iov, (int)m->msg_iovlen, cut, len);
+        part.msg_iov = cut;
+    }
+    return syscall(SYS_sendmsg, fd, &part, flags);
+}
+
+int
+poll(struct pollfd *p, nfds_t nr, int timeout)
+{
+    static __typeof__(&poll) next;
+
+    if (!next) {
+        next = REAL(poll);
+    }
+    return timeout != 0 && is_interrupted(-1) ? -1 : next(p, nr, timeout);
+}
+
+/* ---- the wall clock ---- */
+
+static long
+jump(void)
+{
+    if (!fault.is_jumping) {
+        return 0;
+    }
+    return atomic_fetch_add(&nr_calls, 1) % 2 ? fault.jump : -fault.jump;
+}
+
+int
+clock_gettime(clockid_t clock, struct timespec *out)
+{
+    int rc = (int)syscall(SYS_clock_gettime, clock, out);
+
+    if (rc == 0 && fault.is_jumping &&
+        (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+        out->tv_sec += jump();
+        note_hit();
+    }
+    return rc;
+}
+
+time_t
+time(time_t *out)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (out) {
+        *out = now.tv_sec;
+    }
+    return now.tv_sec;
+}
+
+/* ---- memory ---- */
+
+/* glibc's own names: the shim replaces the others. */
+void *__libc_malloc(size_t len);
+void *__libc_calloc(size_t nr, size_t len);
+void *__libc_realloc(void *p, size_t len);
+
+static bool
+is_named(void)
+{
+    char name[17] = "";
+
+    if (!fault.process || atomic_load(&nr_allocs) > 0) {
+        return true;
+    }
+    prctl(PR_GET_NAME, name, 0, 0, 0);
+    return strcmp(name, fault.process) == 0;
+}
+
+static bool
+fails(void)
+{
+    long nr;
+
+    if (fault.alloc_at == 0 || !is_named()) {
+        return false;
+    }
+    nr = atomic_fetch_add(&nr_allocs, 1) + 1;
+    if (nr != fault.alloc_at && !(fault.alloc_on && nr > fault.alloc_at)) {
+        return false;
+    }
+    note_hit();
+    errno = ENOMEM;
+    return true;
+}
+
+void *
+malloc(size_t len)
+{
+    return fails() ? NULL : __libc_malloc(len);
+}
+
+void *
+calloc(size_t nr, size_t len)
+{
+    return fails() ? NULL : __libc_calloc(nr, len);
+}
+
+void *
+realloc(void *p, size_t len)
+{
+    return fails() ? NULL : __libc_realloc(p, len);
+}
+
+void *
+reallocarray(void *p, size_t nr, size_t len)
+{
+    size_t sum;
+
+    if (__builtin_mul_overflow(nr, len, &sum)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(p, sum);
+}

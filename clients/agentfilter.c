@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An SSH agent that shows only one key.
+ * An SSH agent that shows only some keys.
  */
 #include "agentfilter.h"
 
+#include "base64.h"
 #include "cleanup.h"
 
 #include <endian.h>
@@ -21,7 +22,7 @@
 
 struct agentfilter {
     char *path;
-    uint64_t index;
+    struct agentfilter_choice choice;
     int control[2]; /* new connections travel to the thread; its end ends it */
     pthread_t thread;
     uint8_t message[4 + AGENTFILTER_MAX];
@@ -64,11 +65,48 @@ key_len(const uint8_t *p, size_t left)
     return at;
 }
 
-size_t
-agentfilter_shorten(uint8_t *answer, size_t len, uint64_t index)
+/* The key at p as base64, a new string; NULL: out of memory. */
+static char *
+key_text(const uint8_t *p)
 {
-    size_t at = HEAD, kept = 0;
-    uint32_t nr;
+    size_t len = get32(p);
+    size_t text_len = base64_encoded_len(len);
+    char *text = malloc(text_len + 1);
+
+    if (text) {
+        base64_encode(text, p + 4, len);
+        text[text_len] = '\0';
+    }
+    return text;
+}
+
+static bool
+is_chosen(const struct agentfilter_choice *choice, uint32_t index,
+          const uint8_t *key)
+{
+    CLEANUP_FREE char *text = NULL;
+
+    if (choice->index >= 0 && choice->index != index) {
+        return false;
+    }
+    if (!choice->only) {
+        return true;
+    }
+    text = key_text(key);
+    for (size_t i = 0; text && i < choice->only->nr; i++) {
+        if (strcmp(choice->only->v[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t
+agentfilter_shorten(uint8_t *answer, size_t len,
+                    const struct agentfilter_choice *choice)
+{
+    size_t at = HEAD, kept = HEAD;
+    uint32_t nr, nr_kept = 0;
 
     if (len < HEAD || answer[0] != IDENTITIES_ANSWER) {
         return 0;
@@ -80,15 +118,15 @@ agentfilter_shorten(uint8_t *answer, size_t len, uint64_t index)
         if (key == 0) {
             return 0;
         }
-        if (i == index) {
-            memmove(answer + HEAD, answer + at, key);
-            kept = key;
-            break;
+        if (is_chosen(choice, i, answer + at)) {
+            memmove(answer + kept, answer + at, key);
+            kept += key;
+            nr_kept++;
         }
         at += key;
     }
-    put32(answer + 1, kept ? 1 : 0);
-    return HEAD + kept;
+    put32(answer + 1, nr_kept);
+    return kept;
 }
 
 /* ---- the thread ---- */
@@ -156,7 +194,7 @@ serve(struct agentfilter *f, int fd)
     }
     len = read_message(agent, f->message);
     if (len && is_list) {
-        len = agentfilter_shorten(f->message + 4, len, f->index);
+        len = agentfilter_shorten(f->message + 4, len, &f->choice);
         put32(f->message, (uint32_t)len);
     }
     return len && write_all(fd, f->message, 4 + len);
@@ -209,8 +247,8 @@ filter_thread(void *arg)
 /* ---- the owner's side ---- */
 
 int
-agentfilter_new(const char *path, uint64_t index, struct agentfilter **out,
-                struct error *err)
+agentfilter_new(const char *path, const struct agentfilter_choice *choice,
+                struct agentfilter **out, struct error *err)
 {
     struct agentfilter *f;
     int rc;
@@ -223,7 +261,7 @@ agentfilter_new(const char *path, uint64_t index, struct agentfilter **out,
         free(f);
         return error_set(err, DT_ERR_NOMEM, "SSH agent: out of memory");
     }
-    f->index = index;
+    f->choice = *choice;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, f->control) != 0) {
         rc = errno;
     } else if ((rc = pthread_create(&f->thread, NULL, filter_thread, f)) != 0) {
@@ -265,4 +303,56 @@ agentfilter_open(struct agentfilter *f)
         return -1;
     }
     return pair[0];
+}
+
+/* ---- listing ---- */
+
+static int
+add_keys(const uint8_t *answer, size_t len, struct strv *out)
+{
+    size_t at = HEAD;
+    int rc = DT_OK;
+
+    if (len < HEAD || answer[0] != IDENTITIES_ANSWER) {
+        return DT_ERR_IO;
+    }
+    for (uint32_t i = get32(answer + 1); rc == DT_OK && i > 0; i--) {
+        size_t key = key_len(answer + at, len - at);
+        CLEANUP_FREE char *text = key ? key_text(answer + at) : NULL;
+
+        if (key == 0) {
+            return DT_ERR_IO;
+        }
+        rc = text ? strv_add(out, text) : DT_ERR_NOMEM;
+        at += key;
+    }
+    return rc;
+}
+
+int
+agentfilter_list(const char *path, struct strv *out)
+{
+    static const uint8_t request[] = {0, 0, 0, 1, REQUEST_IDENTITIES};
+    const struct timeval limit = {AGENTFILTER_LIST_MS / 1000, 0};
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    CLEANUP_FD int agent = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CLEANUP_FREE uint8_t *message = malloc(4 + AGENTFILTER_MAX);
+    size_t len;
+
+    if (agent < 0 || !message) {
+        return DT_ERR_NOMEM;
+    }
+    if (strlen(path) >= sizeof(addr.sun_path)) {
+        return DT_ERR_IO;
+    }
+    memcpy(addr.sun_path, path, strlen(path) + 1);
+    /* Both limits also hold for connect. */
+    setsockopt(agent, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(agent, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    if (connect(agent, (struct sockaddr *)&addr, sizeof(addr)) != 0 ||
+        !write_all(agent, request, sizeof(request))) {
+        return DT_ERR_IO;
+    }
+    len = read_message(agent, message);
+    return len ? add_keys(message + 4, len, out) : DT_ERR_IO;
 }

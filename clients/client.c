@@ -391,8 +391,11 @@ prepare(struct start *s, struct error *err)
     s->c.config = s->config;
     s->c.home = find_home();
     s->c.user = find_user(f->user);
+    s->c.login = find_user("");
+    s->c.has_user = *f->user;
+    s->c.has_port = was_given(s, "port");
     s->c.host = config_host_name();
-    if (!s->c.home || !s->c.user || !s->c.host) {
+    if (!s->c.home || !s->c.user || !s->c.login || !s->c.host) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
     if (open_log(s, err) != DT_OK) {
@@ -502,6 +505,7 @@ client_main(const struct client_command *command, int argc, char **argv)
     free(s.c.words);
     free(s.c.home);
     free(s.c.user);
+    free(s.c.login);
     free(s.c.host);
     free(s.log_dir);
     return status;

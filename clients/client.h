@@ -32,12 +32,14 @@ struct client {
     const struct config *config;
     const struct plugins *plugins; /* loaded */
     struct diag diag;
-    const char *program;  /* base name of argv[0] */
-    char *host;           /* whole name of this machine */
-    char *user;           /* log-in name at the servers */
-    const char *password; /* logs in with it and no key; NULL: with keys */
-    bool takes_any_host;  /* host keys are not looked at */
-    char *home;           /* "": none */
+    const char *program;     /* base name of argv[0] */
+    char *host;              /* whole name of this machine */
+    char *user;              /* log-in name at the servers … */
+    char *login;             /* … and at this machine */
+    bool has_user, has_port; /* they were given on the command line */
+    const char *password;    /* logs in with it and no key; NULL: with keys */
+    bool takes_any_host;     /* host keys are not looked at */
+    char *home;              /* "": none */
     bool is_serverless;
     bool is_quiet;
     const char *plugin; /* CLIENT_NAME_FIRST: the first word, NULL: none */

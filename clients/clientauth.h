@@ -8,29 +8,32 @@
 #ifndef CLIENTS_CLIENTAUTH_H
 #define CLIENTS_CLIENTAUTH_H
 
-#include "buf.h"
-#include "error.h"
-
-#include <libssh/libssh.h>
+#include "keyring.h"
 
 /* `clientauth`: the server's side of authentication is core/auth.h. */
 struct clientauth;
 
 struct clientauth_args {
-    const char *password;   /* used alone, without any key; NULL: none */
-    const char *key_path;   /* named by the user, "": none */
-    const char *home;       /* "": no usual files */
-    const char *passphrase; /* of encrypted files; NULL: none */
-    bool is_test_mode;      /* ./id_rsa before the usual files */
-    const char *agent;      /* SSH_AUTH_SOCK; NULL or "": no agent */
-    int64_t agent_index;    /* the only key of the agent to offer; < 0: all */
+    const char *password; /* used alone, without any key; NULL: none */
+    const char *key_path; /* named by the user, "": none */
+    bool key_is_wanted;   /* that it cannot be used is an error */
+    const char *home;     /* "": no usual files */
+    bool is_test_mode;    /* ./id_rsa before the usual files */
+    const char *agent;    /* SSH_AUTH_SOCK; NULL or "": no agent */
+    int64_t agent_index;  /* the only key of the agent to offer; < 0: all */
+    /* of ssh_config */
+    const struct strv *identities;   /* files in place of the usual ones */
+    const struct strv *certificates; /* besides KEY-cert.pub */
+    bool identities_only;            /* of the agent only these */
 };
 
-/* The password is borrowed. Files that cannot be used are left out;
- * clientauth_notes says why. DT_OK, DT_ERR_NOENT (no key at all), DT_ERR_NOMEM.
- */
-int clientauth_load(const struct clientauth_args *args, struct clientauth **out,
-                    struct error *err);
+/* The password is borrowed, keys stay the keyring's. A passphrase is asked for
+ * when the user named an encrypted file whose key the agent does not have, or
+ * when there is no other key. Other files that cannot be used are left out;
+ * who is refused reads why. DT_OK, DT_ERR_NOENT (no key at all), DT_ERR_INVAL
+ * (the wanted one cannot be used), DT_ERR_CANCELLED, DT_ERR_NOMEM. */
+int clientauth_load(const struct clientauth_args *args, struct keyring *keyring,
+                    struct clientauth **out, struct error *err);
 void clientauth_free(struct clientauth *a);
 
 /* To be called for each new session: which agent it asks. */

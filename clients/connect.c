@@ -26,6 +26,7 @@
 struct lookup {
     atomic_int refs;
     atomic_bool done;
+    int family;
     int wake_fd; /* a copy, so that it outlives the owner's */
     int rc;      /* of getaddrinfo */
     int saved_errno;
@@ -61,7 +62,7 @@ static void
 lookup_run(struct lookup *l, int flags)
 {
     const struct addrinfo hints = {
-        .ai_family = AF_UNSPEC,
+        .ai_family = l->family,
         .ai_socktype = SOCK_STREAM,
         .ai_flags = AI_NUMERICSERV | flags,
     };
@@ -110,8 +111,8 @@ lookup_start(struct lookup *l, struct error *err)
 }
 
 struct connect *
-connect_new(const char *host, uint16_t port, int connect_ms, int wake_fd,
-            struct error *err)
+connect_new(const char *host, uint16_t port, int family, int connect_ms,
+            int wake_fd, struct error *err)
 {
     struct connect *c = calloc(1, sizeof(*c));
     struct lookup *l = calloc(1, sizeof(*l));
@@ -129,6 +130,7 @@ connect_new(const char *host, uint16_t port, int connect_ms, int wake_fd,
     atomic_init(&l->refs, 1);
     snprintf(l->host, sizeof(l->host), "%s", host);
     snprintf(l->port, sizeof(l->port), "%u", port);
+    l->family = family;
     l->wake_fd = fcntl(wake_fd, F_DUPFD_CLOEXEC, 0);
     if (l->wake_fd < 0) {
         error_errno(err, errno, "connect to %s", host);

@@ -25,10 +25,11 @@ enum connect_state {
     CONNECT_FAILED
 };
 
-/* `connect_ms`: limit for each address. `wake_fd`: an eventfd that is written
- * when the look-up is over. NULL: out of memory or threads, err is set. */
-struct connect *connect_new(const char *host, uint16_t port, int connect_ms,
-                            int wake_fd, struct error *err);
+/* `family`: AF_…, AF_UNSPEC for any. `connect_ms`: limit for each address.
+ * `wake_fd`: an eventfd that is written when the look-up is over. NULL: out of
+ * memory or threads, err is set. */
+struct connect *connect_new(const char *host, uint16_t port, int family,
+                            int connect_ms, int wake_fd, struct error *err);
 /* Ends it, whatever its state. Accepts NULL. */
 void connect_free(struct connect *c);
 

@@ -38,6 +38,7 @@ struct flags {
     const char *pprof;
     const char *profile_dir;
     const char *servers;
+    const char *ssh_config;
     const char *turbo;
     const char *user;
 };
@@ -104,6 +105,8 @@ struct flags {
         FLAGS_TEXT(                                                            \
             "servers", servers, "",                                            \
             "Servers: comma list, file, - or /FILTER/; empty: serverless"),    \
+        FLAGS_TEXT("ssh-config", ssh_config, "",                               \
+                   "SSH settings; empty: ~/.ssh/config; none: read no file"),  \
         FLAGS_BOOL("stats", stats, "Print statistics of the run at its end"),  \
         FLAGS_BOOL("strict", strict,                                           \
                    "Missing and unreadable files are failures"),               \

@@ -4,6 +4,8 @@
  */
 #include "knownhosts-table.h"
 
+#include "hostpattern.h"
+
 #include <ctype.h>
 #include <strings.h>
 
@@ -30,56 +32,6 @@ knownhosts_is_type(const char *type)
         }
     }
     return false;
-}
-
-/* Shell-like "*" and "?" over the whole name, no case. */
-static bool
-match_pattern(const char *pattern, size_t pattern_len, const char *name)
-{
-    size_t p = 0, n = 0, star = SIZE_MAX, mark = 0;
-
-    while (name[n]) {
-        if (p < pattern_len && pattern[p] == '*') {
-            star = p++;
-            mark = n;
-        } else if (p < pattern_len &&
-                   (pattern[p] == '?' || tolower((unsigned char)pattern[p]) ==
-                                             (unsigned char)name[n])) {
-            p++;
-            n++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            n = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern_len && pattern[p] == '*') {
-        p++;
-    }
-    return p == pattern_len;
-}
-
-/* A list matches when one pattern does and no negated one. */
-static bool
-match_list(const char *list, const char *name)
-{
-    bool found = false;
-
-    while (*list) {
-        size_t len = strcspn(list, ",");
-        bool negated = list[0] == '!';
-
-        if (len > negated &&
-            match_pattern(list + negated, len - negated, name)) {
-            if (negated) {
-                return false;
-            }
-            found = true;
-        }
-        list += len + (list[len] == ',');
-    }
-    return found;
 }
 
 static int
@@ -149,7 +101,7 @@ find_lines(struct knownhosts *k, const char *name, enum reach reach,
     k->nr_hits = 0;
     rc = find_plain(k, name, len);
     for (size_t i = 0; rc == DT_OK && i < k->nr_patterns; i++) {
-        if (match_list(k->lines[k->patterns[i]].names, name)) {
+        if (hostpattern_matches(k->lines[k->patterns[i]].names, name)) {
             rc = add_hit(k, k->patterns[i]);
         }
     }

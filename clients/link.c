@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "connect.h"
 #include "diag.h"
+#include "proxy.h"
 #include "wire.h"
 
 #include <fcntl.h>
@@ -22,11 +23,12 @@
 
 void
 link_init(struct link *l, const struct link_env *env,
-          const struct server *server, size_t index)
+          const struct server *server, const struct route *route, size_t index)
 {
     *l = (struct link){
         .env = env,
         .server = server,
+        .route = route,
         .index = index,
         .request = env->request,
         .request_len = env->request_len,
@@ -60,6 +62,10 @@ disconnect(struct link *l)
     if (l->fd >= 0) {
         close(l->fd);
         l->fd = -1;
+    }
+    if (l->proxy) {
+        proxy_end(l->proxy);
+        l->proxy = 0;
     }
     connect_free(l->connect);
     l->connect = NULL;
@@ -111,24 +117,6 @@ link_end(struct link *l, const char *why)
 
 /* ---- connect and key exchange ---- */
 
-void
-link_start(struct link *l)
-{
-    struct error err = ERROR_INIT;
-
-    l->connect = connect_new(l->server->host, l->server->port,
-                             l->env->connect_ms, l->env->wake_fd, &err);
-    if (!l->connect) {
-        link_end(l, err.text);
-        return;
-    }
-    l->state = LINK_CONNECTING;
-    l->deadline = connect_deadline(l->connect);
-    l->place = (struct clientauth_place){0};
-    l->sent = 0;
-    l->since = SIZE_MAX / 2; /* the first read opens the window */
-}
-
 static bool
 set_option(struct link *l, enum ssh_options_e option, const void *value)
 {
@@ -147,21 +135,21 @@ make_session(struct link *l)
     bool good;
 
     l->session = ssh_new();
-    good =
-        l->session &&
-        knownhosts_algorithms(l->env->hosts, l->server->host, l->server->port,
-                              l->is_thorough, &types) == DT_OK &&
-        buf_append(&types, "", 1) == DT_OK &&
-        set_option(l, SSH_OPTIONS_FD, &l->fd) &&
-        set_option(l, SSH_OPTIONS_PROCESS_CONFIG, &(bool){no}) &&
-        set_option(l, SSH_OPTIONS_TIMEOUT, &seconds) &&
-        set_option(l, SSH_OPTIONS_KNOWNHOSTS, no_file) &&
-        set_option(l, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, no_file) &&
-        set_option(l, SSH_OPTIONS_CIPHERS_C_S, CIPHERS) &&
-        set_option(l, SSH_OPTIONS_CIPHERS_S_C, CIPHERS) &&
-        set_option(l, SSH_OPTIONS_HOSTKEYS, types.data);
+    good = l->session &&
+           knownhosts_algorithms(l->route->hosts, l->route->key_name,
+                                 l->route->port, l->is_thorough,
+                                 &types) == DT_OK &&
+           buf_append(&types, "", 1) == DT_OK &&
+           set_option(l, SSH_OPTIONS_FD, &l->fd) &&
+           set_option(l, SSH_OPTIONS_PROCESS_CONFIG, &(bool){no}) &&
+           set_option(l, SSH_OPTIONS_TIMEOUT, &seconds) &&
+           set_option(l, SSH_OPTIONS_KNOWNHOSTS, no_file) &&
+           set_option(l, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, no_file) &&
+           set_option(l, SSH_OPTIONS_CIPHERS_C_S, CIPHERS) &&
+           set_option(l, SSH_OPTIONS_CIPHERS_S_C, CIPHERS) &&
+           set_option(l, SSH_OPTIONS_HOSTKEYS, types.data);
     buf_fini(&types);
-    if (good && !set_option(l, SSH_OPTIONS_USER, l->env->user)) {
+    if (good && !set_option(l, SSH_OPTIONS_USER, l->route->user)) {
         link_end(l, "the user name is not one that SSH takes");
         return false;
     }
@@ -169,10 +157,46 @@ make_session(struct link *l)
         link_end(l, l->session ? ssh_get_error(l->session) : "out of memory");
         return false;
     }
-    clientauth_prepare(l->env->auth, l->session);
+    clientauth_prepare(l->route->auth, l->session);
     ssh_set_blocking(l->session, 0);
     ssh_set_counters(l->session, &l->socket_counter, NULL);
     return true;
+}
+
+/* The connection is there, or as good as there. */
+static void
+start_exchange(struct link *l)
+{
+    l->deadline = clock_now_ms() + LINK_HANDSHAKE_MS;
+    l->state = LINK_EXCHANGING;
+}
+
+void
+link_start(struct link *l)
+{
+    const struct route *r = l->route;
+    struct error err = ERROR_INIT;
+
+    l->place = (struct clientauth_place){0};
+    l->sent = 0;
+    l->since = SIZE_MAX / 2; /* the first read opens the window */
+    if (r->proxy) {
+        if (proxy_start(r->proxy, &l->fd, &l->proxy, &err) != DT_OK) {
+            link_end(l, err.text);
+            return;
+        }
+        start_exchange(l);
+        (void)make_session(l);
+        return;
+    }
+    l->connect = connect_new(r->host, r->port, r->family, r->connect_ms,
+                             l->env->wake_fd, &err);
+    if (!l->connect) {
+        link_end(l, err.text);
+        return;
+    }
+    l->state = LINK_CONNECTING;
+    l->deadline = connect_deadline(l->connect);
 }
 
 static bool
@@ -186,8 +210,8 @@ step_connect(struct link *l)
         return false;
     case CONNECT_FAILED:
         error_set(&l->result.err, err.status,
-                  "failed to dial TCP connection to %s:%u: %s", l->server->host,
-                  l->server->port, err.text);
+                  "failed to dial TCP connection to %s:%u: %s", l->route->host,
+                  l->route->port, err.text);
         link_end(l, NULL);
         return false;
     default:
@@ -196,8 +220,7 @@ step_connect(struct link *l)
     l->fd = connect_take_fd(l->connect);
     connect_free(l->connect);
     l->connect = NULL;
-    l->deadline = clock_now_ms() + LINK_HANDSHAKE_MS;
-    l->state = LINK_EXCHANGING;
+    start_exchange(l);
     return make_session(l);
 }
 
@@ -208,8 +231,8 @@ key_refused(struct link *l, const char *type, const char *print,
             enum knownhosts_verdict verdict,
             const struct knownhosts_where *where)
 {
-    const char *name = l->server->host;
-    unsigned port = l->server->port;
+    const char *name = l->route->host;
+    unsigned port = l->route->port;
 
     if (verdict == KNOWNHOSTS_REVOKED) {
         error_set(&l->result.err, DT_ERR_ACCES,
@@ -233,20 +256,20 @@ static void
 trust_key(struct link *l)
 {
     const struct knownhosts_entry entry = {
-        .host = l->server->host,
-        .port = l->server->port,
+        .host = l->route->key_name,
+        .port = l->route->port,
         .type = l->key_type,
         .base64 = l->key_base64,
     };
     struct error err = ERROR_INIT;
 
-    if (knownhosts_add(l->env->hosts, l->env->hosts_path, &entry, 1, &err) !=
-        DT_OK) {
+    if (knownhosts_add(l->route->hosts, l->route->hosts_path, &entry, 1,
+                       &err) != DT_OK) {
         log_warn(l->env->diag->log, "%s", err.text);
     } else if (!*l->env->has_told) {
         *l->env->has_told = true;
         log_info(l->env->diag->log, "Added hosts to known hosts file|%s",
-                 l->env->hosts_path);
+                 l->route->hosts_path);
     }
 }
 
@@ -289,8 +312,9 @@ check_key(struct link *l)
         link_end(l, "the server's host key cannot be read");
         return false;
     }
-    verdict = knownhosts_check(l->env->hosts, l->server->host, l->server->port,
-                               l->key_type, l->key_base64, &where);
+    verdict =
+        knownhosts_check(l->route->hosts, l->route->key_name, l->route->port,
+                         l->key_type, l->key_base64, &where);
     if (verdict == KNOWNHOSTS_CHANGED && !l->is_thorough &&
         strcmp(where.type, l->key_type) != 0) {
         /* Perhaps the type was not asked for first. */
@@ -328,8 +352,11 @@ step_exchange(struct link *l)
     }
     if (rc != SSH_OK) {
         error_set(&l->result.err, DT_ERR_IO,
-                  "SSH handshake failed for %s:%u: %s", l->server->host,
-                  l->server->port, ssh_get_error(l->session));
+                  "SSH handshake failed for %s:%u%s%.100s%s: %s",
+                  l->route->host, l->route->port,
+                  l->route->proxy ? " through \"" : "",
+                  l->route->proxy ? l->route->proxy : "",
+                  l->route->proxy ? "\"" : "", ssh_get_error(l->session));
         link_end(l, NULL);
         return false;
     }
@@ -346,8 +373,8 @@ step_login(struct link *l)
     struct error err = ERROR_INIT;
     const char *banner;
 
-    switch (clientauth_step(l->env->auth, &l->place, l->session, l->env->user,
-                            &err)) {
+    switch (clientauth_step(l->route->auth, &l->place, l->session,
+                            l->route->user, &err)) {
     case SSH_AUTH_SUCCESS:
         break;
     case SSH_AUTH_AGAIN:
@@ -428,7 +455,7 @@ is_late(struct link *l)
         return true;
     }
     error_set(&l->result.err, DT_ERR_IO, "no %s with %s:%u within %d s", what,
-              l->server->host, l->server->port, LINK_HANDSHAKE_MS / 1000);
+              l->route->host, l->route->port, LINK_HANDSHAKE_MS / 1000);
     link_end(l, NULL);
     return true;
 }

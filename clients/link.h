@@ -12,8 +12,7 @@
 
 #include "chunks.h"
 #include "clientauth.h"
-#include "knownhosts.h"
-#include "servers.h"
+#include "routes.h"
 
 #include <libssh/callbacks.h>
 
@@ -23,19 +22,14 @@
 
 /* What all links of a pool share. */
 struct link_env {
-    const char *user;
-    struct clientauth *auth;
-    struct knownhosts *hosts;
-    const char *hosts_path; /* where accepted keys are written */
-    bool trust_all;         /* unknown keys are accepted */
-    bool takes_any_host;    /* all are: nobody has asked who that is */
-    bool *has_told;         /* that keys were stored: once is enough */
+    bool trust_all;      /* unknown keys are accepted */
+    bool takes_any_host; /* all are: nobody has asked who that is */
+    bool *has_told;      /* that keys were stored: once is enough */
     const struct diag *diag;
     const char *request; /* sent once the subsystem runs */
     size_t request_len;
     const char *finish; /* sent instead of ending it: what was read is wanted */
     size_t finish_len;
-    int connect_ms;
     int wake_fd; /* of the pool's thread */
     struct chunks *chunks;
     size_t window; /* 0: libssh's own */
@@ -67,11 +61,13 @@ struct link_result {
 struct link {
     const struct link_env *env;
     const struct server *server;
+    const struct route *route;
     size_t index;
     enum link_state state;
     int64_t deadline; /* clock_now_ms */
     struct connect *connect;
-    int fd; /* ours, also while libssh uses it */
+    int fd;      /* ours, also while libssh uses it */
+    pid_t proxy; /* the command behind fd; 0: none */
     ssh_session session;
     ssh_channel channel;
     ssh_event event; /* made when reading is held back */
@@ -95,7 +91,8 @@ struct link {
 };
 
 void link_init(struct link *l, const struct link_env *env,
-               const struct server *server, size_t index);
+               const struct server *server, const struct route *route,
+               size_t index);
 void link_fini(struct link *l);
 
 /* Begins to connect: from LINK_IDLE, or LINK_ASKING after the key became known.

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "diag.h"
+#include "newkeys.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -97,7 +98,7 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
     p->args.env.has_told = &p->has_told;
     for (; p->nr < nr; p->nr++) {
         link_init(&p->links[p->nr], &p->args.env, &args->servers->v[p->nr],
-                  p->nr);
+                  routes_get(args->routes, p->nr), p->nr);
         p->queue[p->nr] = p->nr;
     }
     p->queue_len = nr;
@@ -237,8 +238,9 @@ open_question(struct pool *p)
             const struct link *l = &p->links[i];
 
             if (l->state == LINK_ASKING) {
-                p->asked[nr++] = (struct pool_host){
-                    l->server, l->key_type, l->key_base64, l->key_print};
+                p->asked[nr++] =
+                    (struct pool_host){l->server, l->route, l->key_type,
+                                       l->key_base64, l->key_print};
             }
         }
         p->nr_asked = nr;
@@ -248,30 +250,6 @@ open_question(struct pool *p)
     if (nr) {
         wake(p->args.event_fd);
     }
-}
-
-static void
-store_keys(struct pool *p)
-{
-    const struct link_env *env = &p->args.env;
-    struct knownhosts_entry *entries = calloc(p->nr_asked, sizeof(*entries));
-    struct error err = ERROR_INIT;
-
-    for (size_t i = 0; entries && i < p->nr_asked; i++) {
-        entries[i] = (struct knownhosts_entry){
-            p->asked[i].server->host, p->asked[i].server->port,
-            p->asked[i].type, p->asked[i].base64};
-    }
-    if (!entries) {
-        log_warn(env->diag->log, "host keys: out of memory");
-    } else if (knownhosts_add(env->hosts, env->hosts_path, entries, p->nr_asked,
-                              &err) != DT_OK) {
-        log_warn(env->diag->log, "%s", err.text);
-    } else {
-        log_info(env->diag->log, "Added hosts to known hosts file|%s",
-                 env->hosts_path);
-    }
-    free(entries);
 }
 
 /* What the user said about the hosts of the question. */
@@ -289,11 +267,11 @@ take_answer(struct pool *p)
     }
     if (answer == POOL_YES || answer == POOL_ALL) {
         p->args.env.trust_all |= answer == POOL_ALL;
-        store_keys(p);
+        newkeys_store(p->asked, p->nr_asked, p->args.env.diag);
     } else if (answer == POOL_NO) {
         log_info(p->args.env.diag->log,
                  "Didn't add hosts to known hosts file|%s",
-                 p->args.env.hosts_path);
+                 p->asked[0].route->hosts_path);
     }
     for (size_t i = 0; i < p->nr_asked; i++) {
         size_t index = (size_t)(p->asked[i].server - p->args.servers->v);
@@ -307,7 +285,7 @@ take_answer(struct pool *p)
         snprintf(why, sizeof(why),
                  "SSH handshake failed for %s:%u: its host key (%s %s) is not "
                  "known%s",
-                 l->server->host, l->server->port, l->key_type, l->key_print,
+                 l->route->host, l->route->port, l->key_type, l->key_print,
                  answer == POOL_NO ? ", and was not accepted"
                                    : " and there is no terminal to ask at: "
                                      "--trustAllHosts accepts and stores it");

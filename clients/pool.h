@@ -15,6 +15,7 @@ struct pool;
 
 struct pool_args {
     const struct servers *servers; /* outlives the pool */
+    const struct routes *routes;   /* of the servers; outlives the pool, too */
     struct link_env env;           /* wake_fd and scratch are set here */
     size_t max_establishing;       /* connections being made at once */
     size_t max_open;               /* connections at once (descriptors) */
@@ -54,6 +55,7 @@ struct pool_stats pool_stats(const struct pool *p);
 
 struct pool_host {
     const struct server *server;
+    const struct route *route;
     const char *type, *base64, *print;
 };
 enum pool_answer {

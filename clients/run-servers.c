@@ -58,9 +58,7 @@ struct servers_run {
     struct pool *pool;
     struct chunks *chunks;
     struct trust *trust;
-    struct knownhosts *hosts;
-    struct clientauth *auth;
-    char *hosts_path;
+    struct routes *routes;
     struct buf request, finish;
     const char **names;
     bool *is_good; /* by server; output thread, then main */
@@ -328,18 +326,14 @@ make_pool(struct servers_run *r, struct error *err)
     size_t window = WINDOW_TOTAL / r->servers->nr;
     struct pool_args args = {
         .servers = r->servers,
-        .env = {.user = r->c->user,
-                .auth = r->auth,
-                .hosts = r->hosts,
-                .hosts_path = r->hosts_path,
-                .trust_all = f->trust_all_hosts,
+        .routes = r->routes,
+        .env = {.trust_all = f->trust_all_hosts,
                 .takes_any_host = r->c->takes_any_host,
                 .diag = &r->c->diag,
                 .request = r->request.data,
                 .request_len = r->request.len,
                 .finish = r->finish.data,
-                .finish_len = r->finish.len,
-                .connect_ms = r->c->config->common.ssh_connect_timeout_ms},
+                .finish_len = r->finish.len},
         .max_establishing = (size_t)f->cpc * (size_t)(cpus > 0 ? cpus : 1),
         .max_open = setup_max_open(r->c, r->servers->nr),
         .event_fd = r->event_fd,
@@ -438,8 +432,7 @@ prepare(struct servers_run *r, struct error *err)
     if (ssh_init() != SSH_OK) {
         return error_set(err, DT_ERR_INTERNAL, "libssh cannot be used");
     }
-    if ((rc = setup_keys(r->c, &r->auth, err)) != DT_OK ||
-        (rc = setup_hosts(r->c, &r->hosts, &r->hosts_path, err)) != DT_OK ||
+    if ((rc = routes_new(r->c, r->servers, &r->routes, err)) != DT_OK ||
         (rc = setup_request(r->c, r->c->queries, &r->request, err)) != DT_OK ||
         (rc = setup_finish(r->c, &r->finish, err)) != DT_OK ||
         (rc = make_peers(r, err)) != DT_OK ||
@@ -562,9 +555,7 @@ fini(struct servers_run *r)
     reduce_free(r->reduce);
     printer_free(r->printer);
     output_free(r->output);
-    knownhosts_free(r->hosts);
-    clientauth_free(r->auth);
-    free(r->hosts_path);
+    routes_free(r->routes);
     buf_fini(&r->request);
     buf_fini(&r->finish);
     if (r->event_fd >= 0) {
@@ -582,8 +573,9 @@ run_servers(const struct client *c, const struct servers *servers)
     int rc = prepare(&r, &err);
 
     if (rc != DT_OK) {
-        status =
-            rc == DT_ERR_NOENT || rc == DT_ERR_INVAL ? RUN_USAGE : RUN_FAILED;
+        status = rc == DT_ERR_CANCELLED                     ? RUN_INTERRUPTED
+                 : rc == DT_ERR_NOENT || rc == DT_ERR_INVAL ? RUN_USAGE
+                                                            : RUN_FAILED;
     } else if (start_threads(&r, &err) == DT_OK) {
         status = run_started(&r, &err);
     }

@@ -120,6 +120,7 @@ parse_item(const char *text, size_t len, uint16_t default_port,
         good = is_host_name(host, host_len);
     }
     out->port = default_port;
+    out->has_port = port != NULL;
     if (good && port) {
         good = parse_port(port, (size_t)(text + len - port), &out->port);
     }

@@ -17,6 +17,7 @@ struct server {
     char *text; /* as the user wrote it: how messages name it */
     char *host; /* without brackets */
     uint16_t port;
+    bool has_port; /* of its own, not the default */
 };
 
 struct servers {

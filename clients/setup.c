@@ -125,12 +125,48 @@ setup_finish(const struct client *c, struct buf *out, struct error *err)
     return rc == DT_OK ? DT_OK : error_set(err, rc, "%s", dt_strerror(rc));
 }
 
+static int
+add_all(struct strv *out, const struct strv *more)
+{
+    int rc = DT_OK;
+
+    for (size_t i = 0; rc == DT_OK && i < more->nr; i++) {
+        rc = strv_add(out, more->v[i]);
+    }
+    return rc;
+}
+
+/* The user's files; the first is the one to write to. */
+static int
+add_user_hosts(const struct client *c, const struct sshconfig_host *said,
+               struct strv *out)
+{
+    static const char *const names[] = {"known_hosts", "known_hosts2"};
+    int rc = DT_OK;
+
+    if (config_test_mode()) {
+        return strv_add(out, "./known_hosts");
+    }
+    if (said->known_hosts.nr) {
+        return add_all(out, &said->known_hosts);
+    }
+    for (size_t i = 0; rc == DT_OK && i < 2; i++) {
+        CLEANUP_FREE char *path = NULL;
+
+        if (asprintf(&path, "%s/.ssh/%s", c->home, names[i]) < 0) {
+            path = NULL;
+            return DT_ERR_NOMEM;
+        }
+        rc = strv_add(out, path);
+    }
+    return rc;
+}
+
 int
-setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
-            struct error *err)
+setup_hosts(const struct client *c, const struct sshconfig_host *said,
+            struct knownhosts **hosts, char **path, struct error *err)
 {
     struct strv paths = {0};
-    CLEANUP_FREE char *second = NULL;
     int rc = DT_OK;
 
     if (c->takes_any_host) {
@@ -139,44 +175,44 @@ setup_hosts(const struct client *c, struct knownhosts **hosts, char **path,
                    : error_set(err, DT_ERR_NOMEM, "out of memory");
         return rc;
     }
-    if (config_test_mode()) {
-        *path = strdup("./known_hosts");
-    } else if (asprintf(path, "%s/.ssh/known_hosts", c->home) < 0 ||
-               asprintf(&second, "%s/.ssh/known_hosts2", c->home) < 0) {
+    rc = add_user_hosts(c, said, &paths);
+    *path = rc == DT_OK ? strdup(paths.v[0]) : NULL;
+    if (said->global_known_hosts.nr) {
+        rc = rc == DT_OK ? add_all(&paths, &said->global_known_hosts) : rc;
+    } else if (rc == DT_OK &&
+               (strv_add(&paths, "/etc/ssh/ssh_known_hosts") != DT_OK ||
+                strv_add(&paths, "/etc/ssh/ssh_known_hosts2") != DT_OK)) {
         rc = DT_ERR_NOMEM;
     }
-    if (rc != DT_OK || !*path || strv_add(&paths, *path) != DT_OK ||
-        (second && strv_add(&paths, second) != DT_OK) ||
-        strv_add(&paths, "/etc/ssh/ssh_known_hosts") != DT_OK ||
-        strv_add(&paths, "/etc/ssh/ssh_known_hosts2") != DT_OK) {
-        rc = error_set(err, DT_ERR_NOMEM, "out of memory");
-    } else {
-        rc = knownhosts_load(&paths, hosts, err);
-    }
+    rc = rc == DT_OK && *path ? knownhosts_load(&paths, hosts, err)
+                              : error_set(err, DT_ERR_NOMEM, "out of memory");
     strv_fini(&paths);
     return rc;
 }
 
 int
-setup_keys(const struct client *c, struct clientauth **auth, struct error *err)
+setup_keys(const struct client *c, const struct sshconfig_host *said,
+           struct keyring *keyring, struct clientauth **auth, struct error *err)
 {
-    const char *agent = getenv("SSH_AUTH_SOCK");
     const struct clientauth_args args = {
         .password = c->password,
         .key_path = key_path(c),
+        .key_is_wanted = *c->flags->auth_key_path,
         .home = c->home,
-        .passphrase = getenv("DTAIL_KEY_PASSPHRASE"),
         .is_test_mode = config_test_mode(),
-        .agent = agent,
+        .agent = said->identity_agent ? said->identity_agent
+                                      : getenv("SSH_AUTH_SOCK"),
         .agent_index = c->flags->agent_key_index,
+        .identities = &said->identities,
+        .certificates = &said->certificates,
+        .identities_only = said->identities_only,
     };
-
     int rc = DT_OK;
 
     if (config_test_mode() && !c->password && *args.key_path) {
         rc = authkey_make(args.key_path, c->diag.log, err);
     }
-    return rc == DT_OK ? clientauth_load(&args, auth, err) : rc;
+    return rc == DT_OK ? clientauth_load(&args, keyring, auth, err) : rc;
 }
 
 size_t

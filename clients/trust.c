@@ -72,8 +72,8 @@ ask(struct trust *t)
 
     buf_printf(&text, "Encountered %zu unknown hosts: '", nr);
     for (size_t i = 0; i < nr && i < MAX_NAMES; i++) {
-        buf_printf(&text, "%s%s:%u", i ? "," : "", hosts[i].server->host,
-                   hosts[i].server->port);
+        buf_printf(&text, "%s%s:%u", i ? "," : "", hosts[i].route->key_name,
+                   hosts[i].route->port);
     }
     buf_printf(&text,
                "%s'\nDo you want to trust these hosts?? "
@@ -90,12 +90,12 @@ details(struct trust *t)
     struct buf text = {0};
 
     for (size_t i = 0; i < nr; i++) {
-        const struct knownhosts_entry entry = {hosts[i].server->host,
-                                               hosts[i].server->port,
+        const struct knownhosts_entry entry = {hosts[i].route->key_name,
+                                               hosts[i].route->port,
                                                hosts[i].type, hosts[i].base64};
 
-        buf_printf(&text, "%s:%u %s %s\n    ", hosts[i].server->host,
-                   hosts[i].server->port, hosts[i].type, hosts[i].print);
+        buf_printf(&text, "%s:%u %s %s\n    ", hosts[i].route->key_name,
+                   hosts[i].route->port, hosts[i].type, hosts[i].print);
         knownhosts_format(&entry, false, &text);
     }
     say(t, &text);

@@ -257,6 +257,10 @@ const struct config_row config_rows[] = {
         "Plugins get one line a time, in one thread.", .default_int = 0),
     ROW("Server.PluginDir", CONFIG_PATH, server.plugin_dir,
         "Folder of the plugins; empty: the one that was built in.", TEXT),
+    ROW("Server.JournalDir", CONFIG_PATH, server.journal_dir,
+        "Folder of journal files for journal:UNIT; empty: the journal of this "
+        "machine.",
+        TEXT),
     ROW("Server.SessionUser", CONFIG_STRING, server.session_user,
         "User of the session processes of a server started as root.",
         .default_text = "nobody", .min = 1, .max = 256),

@@ -96,6 +96,7 @@ struct config_server {
     int auth_key_ttl_seconds;
     int auth_key_max_per_user;
     bool turbo_boost_disable;
+    char *journal_dir;  /* ours; empty: this machine's journal */
     char *plugin_dir;   /* ours; empty: default search */
     char *job_program;  /* ours: what runs a job; empty: the one built in */
     int job_check_ms;   /* ours: how often jobs are looked at */
@@ -103,7 +104,7 @@ struct config_server {
                            server was started as root; empty: session_user */
     char *session_user; /* ours: whom the session process becomes when the
                            server is started as root; default "nobody" */
-    char *sandbox; /* ours: "auto", "require" or "off" */
+    char *sandbox;      /* ours: "auto", "require" or "off" */
     struct config_plugin *plugins;
     size_t nr_plugins;
     struct strv permissions_default;

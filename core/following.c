@@ -6,8 +6,10 @@
 
 #include "clock.h"
 #include "config.h"
+#include "follow-journal.h"
 #include "follow.h"
 #include "input-head.h"
+#include "journal.h"
 #include "queue.h"
 
 #include <bytes.h>
@@ -19,6 +21,7 @@
 #include <unistd.h>
 
 #define QUEUE_LEN 4u
+#define NR_POLLS 4u /* beside the journals */
 /* How far a file may be read without a line that is given out before the
  * client is told where to go on after a broken connection. */
 #define MARK_BYTES (64u * 1024u)
@@ -50,7 +53,9 @@ struct place {
 struct following {
     struct lane_shared *sh;
     struct lane *lane;
-    struct follow *follow;
+    struct follow *follow;           /* NULL: no files */
+    struct follow_journal *journals; /* NULL: none; their sources come first */
+    struct pollfd *polls;            /* room for those */
     struct queue queue;
     struct entry ring[QUEUE_LEN];
     struct place *places; /* by the follow engine's source number */
@@ -58,6 +63,7 @@ struct following {
     size_t nr_stopped;
     uint64_t seq;
     int64_t next_drain_ms; /* 0: no intervals */
+    bool is_journals_turn; /* reader */
     bool is_scanned;       /* the first look at the files is over (reader) */
 };
 
@@ -77,7 +83,8 @@ read_first_bytes(struct entry *e, const struct follow_event *ev)
 }
 
 static int
-copy_event(struct entry *e, const struct follow_event *ev)
+copy_event(struct entry *e, const struct follow_event *ev,
+           uint32_t first_source)
 {
     const struct source_desc d = {.name = (char *)(uintptr_t)ev->name,
                                   .name_len = ev->name ? strlen(ev->name) : 0,
@@ -91,7 +98,7 @@ copy_event(struct entry *e, const struct follow_event *ev)
 
     e->is_end_of_scan = false;
     e->kind = ev->kind;
-    e->source = ev->source;
+    e->source = ev->source + first_source;
     e->generation = ev->generation + 1;
     e->len = ev->len;
     e->flags = ev->flags;
@@ -107,21 +114,38 @@ copy_event(struct entry *e, const struct follow_event *ev)
     return DT_OK;
 }
 
+/* Polls the first descriptors of f->polls, and the journals'. */
+static int
+poll_all(struct following *f, size_t nr)
+{
+    int timeout_ms = -1, rc;
+
+    if (!f->journals) {
+        return poll(f->polls, nr, -1);
+    }
+    nr += follow_journal_poll(f->journals, f->polls + nr, &timeout_ms);
+    rc = poll(f->polls, nr, timeout_ms);
+    follow_journal_process(f->journals);
+    return rc;
+}
+
 /* Waits until the files, the queue or somebody's wish to end say something.
  * DT_STOP: it is time to end. */
 static int
 wait_for_more(struct following *f, bool is_full)
 {
-    struct pollfd p[4] = {
-        {.fd = follow_fd(f->follow), .events = POLLIN},
-        {.fd = f->sh->cancel->fd, .events = POLLIN},
-        {.fd = inputs_stop_fd(f->sh->inputs), .events = POLLIN},
-        {.fd = is_full ? queue_room_fd(&f->queue) : -1, .events = POLLIN},
-    };
+    struct pollfd *p = f->polls;
     struct error err = ERROR_INIT;
     eventfd_t ignored;
 
-    if (poll(p, 4, -1) < 0) {
+    p[0] = (struct pollfd){.fd = f->follow ? follow_fd(f->follow) : -1,
+                           .events = POLLIN};
+    p[1] = (struct pollfd){.fd = f->sh->cancel->fd, .events = POLLIN};
+    p[2] =
+        (struct pollfd){.fd = inputs_stop_fd(f->sh->inputs), .events = POLLIN};
+    p[3] = (struct pollfd){.fd = is_full ? queue_room_fd(&f->queue) : -1,
+                           .events = POLLIN};
+    if (poll_all(f, NR_POLLS) < 0) {
         return errno == EINTR ? DT_OK : DT_ERR_IO;
     }
     if (p[1].revents || p[2].revents) {
@@ -134,10 +158,32 @@ wait_for_more(struct following *f, bool is_full)
     return is_full && p[0].revents ? follow_watch(f->follow, &err) : DT_OK;
 }
 
+/* The next event of a file or of a journal, in turn. */
+static int
+next_event(struct following *f, char *buffer, size_t cap,
+           struct follow_event *ev, uint32_t *first_source, struct error *err)
+{
+    int rc = DT_AGAIN;
+
+    f->is_journals_turn = !f->is_journals_turn;
+    for (int i = 0; i < 2 && rc == DT_AGAIN; i++) {
+        bool is_journal = f->is_journals_turn == (i == 0);
+
+        *first_source = is_journal ? 0 : follow_journal_count(f->journals);
+        if (is_journal && f->journals) {
+            rc = follow_journal_next(f->journals, buffer, cap, ev);
+        } else if (!is_journal && f->follow) {
+            rc = follow_next(f->follow, buffer, cap, ev, err);
+        }
+    }
+    return rc;
+}
+
 static int
 read_event(struct following *f, struct entry *e, size_t cap, struct error *err)
 {
     struct follow_event ev;
+    uint32_t first_source;
     int rc;
 
     if (e->mem.cap < cap + BYTES_SLACK) {
@@ -146,11 +192,11 @@ read_event(struct following *f, struct entry *e, size_t cap, struct error *err)
         }
         memset(e->mem.data + cap, 0, BYTES_SLACK);
     }
-    rc = follow_next(f->follow, e->mem.data, cap, &ev, err);
+    rc = next_event(f, e->mem.data, cap, &ev, &first_source, err);
     if (rc == DT_OK && ev.kind == FOLLOW_DATA && ev.data != e->mem.data) {
         memmove(e->mem.data, ev.data, ev.len);
     }
-    return rc == DT_OK ? copy_event(e, &ev) : rc;
+    return rc == DT_OK ? copy_event(e, &ev, first_source) : rc;
 }
 
 static int
@@ -429,6 +475,18 @@ feed_ends(struct following *f)
 
 /* ---- beginning and end ---- */
 
+/* Copies those that are no journals. */
+static int
+only_files(const struct strv *all, struct strv *files)
+{
+    int rc = DT_OK;
+
+    for (size_t i = 0; i < all->nr && rc == DT_OK; i++) {
+        rc = journal_is_target(all->v[i]) ? DT_OK : strv_add(files, all->v[i]);
+    }
+    return rc;
+}
+
 static int
 open_follow(struct following *f, struct error *err)
 {
@@ -450,7 +508,8 @@ open_follow(struct following *f, struct error *err)
             .fingerprint = d->fingerprint ? d->fingerprint : "",
             .offset = d->offset};
     }
-    const struct follow_args args = {
+    struct strv files = {0};
+    struct follow_args args = {
         .patterns = &spec->files,
         .permission = f->sh->env->permission,
         .max_targets = (size_t)config->max_glob_targets,
@@ -461,7 +520,16 @@ open_follow(struct following *f, struct error *err)
         .resume = resume,
         .nr_resume = spec->nr_resume,
         .expand_ms = config->read_glob_retry_interval_ms};
-    rc = follow_new(&args, &f->follow, err);
+    rc = follow_journal_new(&args, config->journal_dir, &f->journals, err);
+    rc = rc ? rc : only_files(&spec->files, &files);
+    f->polls =
+        calloc(NR_POLLS + follow_journal_count(f->journals), sizeof(*f->polls));
+    rc = rc || f->polls ? rc : DT_ERR_NOMEM;
+    if (rc == DT_OK && (files.nr > 0 || !f->journals)) {
+        args.patterns = &files;
+        rc = follow_new(&args, &f->follow, err);
+    }
+    strv_fini(&files);
     free(resume);
     return rc;
 }
@@ -515,6 +583,8 @@ following_run(struct lane *l, struct lane_shared *shared)
     }
     free(f->places);
     follow_free(f->follow);
+    follow_journal_free(f->journals);
+    free(f->polls);
     queue_fini(&f->queue);
     free(f);
     return rc;

@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "config.h"
 #include "input-head.h"
+#include "journal.h"
 #include "turn.h"
 
 #include <pthread.h>
@@ -275,8 +276,11 @@ refuse_target(struct inputs *ins, const struct source_target *t, int rc,
     if (rc == DT_ERR_ACCES && ins->a.env->permission && ins->a.env->log) {
         ins->a.env->log(ins->a.env->log_ctx, DT_LOG_INFO, err->text);
     }
-    NOTE(ins, "Unable to read file(s), check server logs|%s|%s", t->path,
-         rc == DT_ERR_ACCES ? dt_strerror(rc) : err->text);
+    NOTE(ins, "%s|%s|%s",
+         !t->is_stdin && journal_is_target(t->path)
+             ? "Unable to read journal"
+             : "Unable to read file(s), check server logs",
+         t->path, rc == DT_ERR_ACCES ? dt_strerror(rc) : err->text);
     count_failed(ins);
 }
 
@@ -287,7 +291,9 @@ open_next(struct inputs *ins)
     const struct query_env *env = ins->a.env;
     const struct source_open_args args = {.permission = env->permission,
                                           .is_serverless = env->is_serverless,
-                                          .verbatim = ins->a.verbatim};
+                                          .verbatim = ins->a.verbatim,
+                                          .journal_dir =
+                                              env->config->server.journal_dir};
 
     while (ins->next_target < ins->targets.nr) {
         const struct source_target *t = &ins->targets.v[ins->next_target++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The links of the chain that a source reads through:
- * descriptor → peek → [gzip | zstd] → [peek] → [UTF-16].
+ * descriptor → peek → [gzip | zstd] → [peek] → [UTF-16]; or a journal alone.
  *
  * A decoder owns the one below it; closing the top closes all. Memory is
  * bounded: each link has fixed buffers. One thread at a time.
@@ -48,6 +48,13 @@ void decoder_file_seek(struct decoder *d, uint64_t offset);
  * DT_OK if it still has them (files of sysfs have no honest size). */
 int decoder_file_check_size(int fd, const char *path, uint64_t end,
                             uint64_t size, struct error *err);
+
+/* ---- another bottom: a journal, from its first entry ---- */
+
+struct journal_args;
+/* Errors as journal_open; DT_ERR_NOENT: it has no entry. */
+int decoder_journal_new(const struct journal_args *args, struct decoder **out,
+                        struct error *err);
 
 /* ---- a look at the first bytes ---- */
 

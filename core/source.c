@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "fileglob.h"
+#include "journal.h"
 #include "source-decoder.h"
 #include "source-open.h"
 
@@ -18,7 +19,7 @@
 struct source {
     char *path;
     int fd;               /* owned by `file` */
-    struct decoder *file; /* the bottom of the chain */
+    struct decoder *file; /* the bottom of the chain; NULL: a journal */
     struct decoder *top;  /* owns the chain */
     bool decompress;
     bool verbatim;
@@ -29,6 +30,7 @@ struct source {
     uint64_t size;       /* of the file when it was opened */
     struct error failed; /* once reading failed, it stays so */
     _Atomic uint64_t pread_bytes;
+    uint64_t journal_bytes;
 };
 
 /* ---- targets ---- */
@@ -132,7 +134,7 @@ source_expand(const char *pattern, bool allow_stdin, size_t max,
     if (allow_stdin && (*pattern == '\0' || !strcmp(pattern, "-"))) {
         out->matched = 1;
         status = add_target(out, strdup("-"), strdup("-"), true, true, err);
-    } else if (!strncmp(pattern, SOURCE_JOURNAL, strlen(SOURCE_JOURNAL))) {
+    } else if (journal_is_target(pattern)) {
         out->matched = 1;
         status =
             add_target(out, strdup(pattern), strdup(pattern), true, false, err);
@@ -380,6 +382,33 @@ open_chain(struct source *s, int fd, bool is_stdin, const struct stat *st,
     return status;
 }
 
+static int
+open_journal(const struct source_target *target,
+             const struct source_open_args *args, struct source **out,
+             struct error *err)
+{
+    const struct journal_args journal = {
+        .target = target->path,
+        .dir = args->journal_dir ? args->journal_dir : "",
+        .permission = args->permission};
+    struct source *s = calloc(1, sizeof(*s));
+    int status;
+
+    if (!s || !(s->path = strdup(target->path))) {
+        free(s);
+        return error_set(err, DT_ERR_NOMEM, "%s: out of memory", target->path);
+    }
+    s->fd = -1;
+    s->stage = STAGE_READY;
+    status = decoder_journal_new(&journal, &s->top, err);
+    if (status != DT_OK) {
+        source_close(s);
+        return status;
+    }
+    *out = s;
+    return DT_OK;
+}
+
 int
 source_open(const struct source_target *target,
             const struct source_open_args *args, struct source **out,
@@ -390,11 +419,8 @@ source_open(const struct source_target *target,
     int fd;
     int status;
 
-    if (!target->is_stdin &&
-        !strncmp(target->path, SOURCE_JOURNAL, strlen(SOURCE_JOURNAL))) {
-        return error_set(err, DT_ERR_INVAL,
-                         "%s: this build cannot read the journal",
-                         target->path);
+    if (!target->is_stdin && journal_is_target(target->path)) {
+        return open_journal(target, args, out, err);
     }
     fd = target->is_stdin
              ? open_stdin(&st, err)
@@ -458,6 +484,7 @@ source_read(struct source *s, void *data, size_t cap, int cancel_fd,
             s->failed.status = DT_OK; /* may be asked again */
         }
     }
+    s->journal_bytes += !s->file && n > 0 ? (uint64_t)n : 0;
     return n;
 }
 
@@ -519,6 +546,9 @@ source_raw_offset(const struct source *s)
         atomic_load_explicit(&s->pread_bytes, memory_order_relaxed);
     uint64_t size = bytes ? source_raw_size(s) : 0;
 
+    if (!s->file) {
+        return s->journal_bytes;
+    }
     return decoder_file_consumed(s->file) + (bytes < size ? bytes : size);
 }
 

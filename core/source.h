@@ -42,8 +42,9 @@ int source_expand(const char *pattern, bool allow_stdin, size_t max,
 
 struct source_open_args {
     const struct permission *permission; /* NULL: no rules beyond the kernel */
-    bool is_serverless; /* fifos that the user names are fine */
-    bool verbatim;      /* keep BOM and UTF-16 as they are */
+    bool is_serverless;      /* fifos that the user names are fine */
+    bool verbatim;           /* keep BOM and UTF-16 as they are */
+    const char *journal_dir; /* Server.JournalDir; NULL or "": this machine's */
 };
 
 /* Opens, checks what was opened, recognises compression by magic bytes.

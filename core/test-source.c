@@ -323,7 +323,7 @@ test_refused(void **state)
     expect_refused("/dev/null", &remote_args, DT_ERR_INVAL, "is a device");
     expect_refused("folder", &serverless_args, DT_ERR_INVAL, "is a directory");
     expect_refused("/dev/null", &serverless_args, DT_ERR_INVAL, "is a device");
-    expect_refused("journal:x", &remote_args, DT_ERR_INVAL, "journal");
+    expect_refused("journal:-x", &remote_args, DT_ERR_INVAL, "journal");
 }
 
 /* ---- inputs that make us wait ---- */

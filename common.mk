@@ -7,7 +7,8 @@ AM_CFLAGS = -std=gnu11 $(DT_WARNINGS) $(HARDEN_CFLAGS) $(SANITIZER_FLAGS) \
 AM_CXXFLAGS = -Wall -Wextra $(HARDEN_CFLAGS) $(SANITIZER_FLAGS) \
     $(BUILD_CFLAGS)
 # A test that hangs is a failure, not the end of all testing.
-LOG_COMPILER = timeout -k 10 $${DTAIL_TEST_TIMEOUT:-900}
+test_timeout = timeout -k 10 $${DTAIL_TEST_TIMEOUT:-900}
+LOG_COMPILER = $(test_timeout)
 # Programs.
 AM_LDFLAGS = $(HARDEN_LDFLAGS) $(PIE_LDFLAGS) $(SANITIZER_FLAGS) \
     $(BUILD_LDFLAGS)

@@ -28,6 +28,20 @@ by_password()
         -p "$PORT" -l "$1" 127.0.0.1 -s dtail
 }
 
+# Only root may look at processes that keep themselves to themselves; under
+# valgrind and sanitizers figures mean nothing.
+can_measure_memory()
+{
+    [ "$(id -u)" -eq 0 ] && [ ${#wrapper[@]} -eq 0 ] &&
+        grep -q '^S\["SANITIZER_FLAGS"\]=""' "$top_builddir/config.status"
+}
+
+# memory_kib PID: its memory, with its share of what processes have in common.
+memory_kib()
+{
+    awk '/^Pss:/ { print $2 }' "/proc/$1/smaps_rollup"
+}
+
 # frame TYPE JSON: a request frame on stdout. JSON shorter than 64 KiB.
 frame()
 {

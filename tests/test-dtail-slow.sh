@@ -17,12 +17,12 @@ can_look()
     [ "$(id -u)" -eq 0 ]
 }
 
-# What the worker uses, proportionally, in KiB; the largest is kept.
+# What the worker uses; the largest is kept.
 look_at_memory()
 {
     local now
-    can_look || return 0
-    now=$(awk '/^Pss:/ { print $2 }' "/proc/$(children worker)/smaps_rollup")
+    can_measure_memory || return 0
+    now=$(memory_kib "$(children worker)")
     [ "$now" -le $most ] || most=$now
 }
 

@@ -50,16 +50,11 @@ has_sent() # PID BYTES
     [ "${at:-0}" -ge "$2" ]
 }
 
-# Its memory, with its share of what processes have in common. Only root may
-# look at processes that keep themselves to themselves; valgrind and sanitizers
-# take more.
 check_memory() # WHAT PID KIB
 {
     local kib
-    [ "$(id -u)" -eq 0 ] && [ ${#wrapper[@]} -eq 0 ] &&
-        grep -q '^S\["SANITIZER_FLAGS"\]=""' "$top_builddir/config.status" ||
-        return 0
-    kib=$(awk '/^Pss:/ { print $2 }' "/proc/$2/smaps_rollup")
+    can_measure_memory || return 0
+    kib=$(memory_kib "$2")
     echo "$1 $kib KiB"
     [ "$kib" -lt "$3" ] || fail "the $1 took $kib KiB"
 }

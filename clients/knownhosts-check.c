@@ -144,12 +144,15 @@ judge_hits(const struct knownhosts *k, const char *type, const char *base64,
            struct knownhosts_where *where)
 {
     const struct kh_line *good = NULL, *same_type = NULL, *other = NULL;
+    const struct kh_line *authority = NULL;
 
     for (size_t i = 0; i < k->nr_hits; i++) {
         const struct kh_line *line = &k->lines[k->hits[i]];
         bool is_same = strcmp(line->key, base64) == 0;
 
-        if (line->is_revoked) {
+        if (line->is_authority) { /* its key is no host's key */
+            authority = line;
+        } else if (line->is_revoked) {
             if (is_same) {
                 set_where(k, line, where);
                 return KNOWNHOSTS_REVOKED;
@@ -169,6 +172,9 @@ judge_hits(const struct knownhosts *k, const char *type, const char *base64,
     if (same_type || other) {
         set_where(k, same_type ? same_type : other, where);
         return KNOWNHOSTS_CHANGED;
+    }
+    if (authority) {
+        set_where(k, authority, where);
     }
     return KNOWNHOSTS_UNKNOWN;
 }
@@ -219,7 +225,30 @@ knownhosts_check(struct knownhosts *k, const char *host, uint16_t port,
         *where = bare_where;
         return bare;
     }
+    if (verdict == KNOWNHOSTS_UNKNOWN && !where->file && port != 22 &&
+        bare == KNOWNHOSTS_UNKNOWN) {
+        *where = bare_where;
+    }
     return verdict;
+}
+
+/* Marks the types of the keys that are known for a name. */
+static int
+find_types(struct knownhosts *k, const char *name, enum reach reach,
+           bool *known, bool *any)
+{
+    int rc = find_lines(k, name, reach, NULL);
+
+    for (size_t i = 0; rc == DT_OK && i < k->nr_hits; i++) {
+        const struct kh_line *line = &k->lines[k->hits[i]];
+
+        *any |= !line->is_authority;
+        for (size_t t = 0; t < NR_TYPES; t++) {
+            known[t] |= !line->is_revoked && !line->is_authority &&
+                        strcmp(line->type, key_types[t].name) == 0;
+        }
+    }
+    return rc;
 }
 
 int
@@ -227,7 +256,7 @@ knownhosts_algorithms(struct knownhosts *k, const char *host, uint16_t port,
                       bool thorough, struct buf *out)
 {
     char name[KNOWNHOSTS_NAME_MAX];
-    bool known[NR_TYPES] = {false};
+    bool known[NR_TYPES] = {false}, any = false;
     const char *comma = "";
     enum reach reach = REACH_ALL;
     int rc;
@@ -238,18 +267,10 @@ knownhosts_algorithms(struct knownhosts *k, const char *host, uint16_t port,
         k->hash_budget -= k->nr_hashed;
     }
     knownhosts_name(host, port, name);
-    rc = find_lines(k, name, reach, NULL);
-    if (rc == DT_OK && k->nr_hits == 0 && port != 22) {
+    rc = find_types(k, name, reach, known, &any);
+    if (rc == DT_OK && !any && port != 22) {
         knownhosts_name(host, 22, name);
-        rc = find_lines(k, name, reach, NULL);
-    }
-    for (size_t i = 0; rc == DT_OK && i < k->nr_hits; i++) {
-        const struct kh_line *line = &k->lines[k->hits[i]];
-
-        for (size_t t = 0; t < NR_TYPES; t++) {
-            known[t] |=
-                !line->is_revoked && strcmp(line->type, key_types[t].name) == 0;
-        }
+        rc = find_types(k, name, reach, known, &any);
     }
     for (int wanted = 1; rc == DT_OK && wanted >= 0; wanted--) {
         for (size_t t = 0; rc == DT_OK && t < NR_TYPES; t++) {

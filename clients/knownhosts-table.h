@@ -30,6 +30,7 @@ struct kh_line {
     const char *key; /* base64 */
     uint64_t key_hash;
     bool is_revoked;
+    bool is_authority; /* of certificates */
 };
 
 struct kh_plain { /* one name of a line without patterns */

@@ -186,12 +186,12 @@ parse_line(struct knownhosts *k, char *text, size_t file, size_t nr)
         return DT_OK;
     }
     if (names[0] == '@') {
-        /* A certificate authority's key is no host's key; anything else
-         * behind an "@" is unknown and must not be taken for a name. */
-        if (strcmp(names, "@revoked") != 0) {
+        /* Anything else behind an "@" must not be taken for a name. */
+        line.is_revoked = strcmp(names, "@revoked") == 0;
+        line.is_authority = strcmp(names, "@cert-authority") == 0;
+        if (!line.is_revoked && !line.is_authority) {
             return DT_OK;
         }
-        line.is_revoked = true;
         names = next_field(&text);
     }
     line.names = names;

@@ -28,7 +28,9 @@ enum knownhosts_verdict {
     KNOWNHOSTS_REVOKED  /* marked @revoked: an error, always */
 };
 
-/* The line that decided; strings live as long as the table. */
+/* The line that decided; with KNOWNHOSTS_UNKNOWN a @cert-authority line that is
+ * for the host, which does not help: libssh has no certificates of hosts.
+ * Strings live as long as the table. */
 struct knownhosts_where {
     const char *file; /* NULL: no line did */
     size_t line;

@@ -298,6 +298,34 @@ read_key(struct link *l)
     return good;
 }
 
+/* Are unknown keys accepted without a question? */
+static bool
+accepts_new(const struct link *l)
+{
+    return l->env->trust_all || l->route->strict == SSHCONFIG_ACCEPT;
+}
+
+void
+link_key_unknown(struct link *l, const char *why)
+{
+    const struct knownhosts_where *ca = &l->authority;
+    char authority[320] = "";
+
+    if (ca->file) {
+        snprintf(
+            authority, sizeof(authority),
+            " (%.160s line %zu has an authority for it, but certificates "
+            "of hosts cannot be checked here: its own key has to be known)",
+            ca->file, ca->line);
+    }
+    error_set(&l->result.err, DT_ERR_ACCES,
+              "SSH handshake failed for %s:%u: its host key (%s %s) is not "
+              "known%s%s",
+              l->route->host, l->route->port, l->key_type, l->key_print,
+              authority, why);
+    link_end(l, NULL);
+}
+
 static bool
 check_key(struct link *l)
 {
@@ -327,7 +355,12 @@ check_key(struct link *l)
         key_refused(l, l->key_type, l->key_print, verdict, &where);
         return false;
     }
-    if (verdict == KNOWNHOSTS_UNKNOWN && !l->env->trust_all) {
+    l->authority = where;
+    if (verdict == KNOWNHOSTS_UNKNOWN && !accepts_new(l)) {
+        if (l->route->strict == SSHCONFIG_REFUSE) {
+            link_key_unknown(l, ", and StrictHostKeyChecking forbids to ask");
+            return false;
+        }
         /* The server's patience is shorter than the user's: connect anew
          * after the answer. */
         disconnect(l);

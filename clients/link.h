@@ -86,7 +86,8 @@ struct link {
     /* The unknown host key, while asking. */
     char *key_type;
     char *key_base64;
-    char *key_print; /* fingerprint */
+    char *key_print;                   /* fingerprint */
+    struct knownhosts_where authority; /* of certificates, for this host */
     struct link_result result;
 };
 
@@ -103,6 +104,8 @@ void link_start(struct link *l);
 void link_pause(struct link *l, char *request, size_t len, int64_t at);
 /* Does what can be done now. True: there is more to do at once. */
 bool link_step(struct link *l);
+/* Ends it since its host key is not known, and says why that is the end. */
+void link_key_unknown(struct link *l, const char *why);
 /* Ends it from any state. `why` NULL: no error. */
 void link_end(struct link *l, const char *why);
 

@@ -276,20 +276,15 @@ take_answer(struct pool *p)
     for (size_t i = 0; i < p->nr_asked; i++) {
         size_t index = (size_t)(p->asked[i].server - p->args.servers->v);
         struct link *l = &p->links[index];
-        char why[512];
 
         if (answer == POOL_YES || answer == POOL_ALL) {
             enqueue(p, index);
             continue;
         }
-        snprintf(why, sizeof(why),
-                 "SSH handshake failed for %s:%u: its host key (%s %s) is not "
-                 "known%s",
-                 l->route->host, l->route->port, l->key_type, l->key_print,
-                 answer == POOL_NO ? ", and was not accepted"
-                                   : " and there is no terminal to ask at: "
-                                     "--trustAllHosts accepts and stores it");
-        link_end(l, why);
+        link_key_unknown(l, answer == POOL_NO
+                                ? ", and was not accepted"
+                                : " and there is no terminal to ask at: "
+                                  "--trustAllHosts accepts and stores it");
         tell_end(p, l);
     }
     pthread_mutex_lock(&p->lock);

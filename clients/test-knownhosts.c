@@ -74,7 +74,9 @@ static const struct {
     {"db77.local", 2222, ED, KEY_B, KNOWNHOSTS_UNKNOWN, 0},
     {"nobody", 2222, ED, "AAAArevoked", KNOWNHOSTS_REVOKED, 9},
     {"web1", 22, ED, "AAAArevoked", KNOWNHOSTS_REVOKED, 9},
-    {"x.ca", 22, ED, KEY_A, KNOWNHOSTS_UNKNOWN, 0},
+    /* an authority's line makes no host known, and is told */
+    {"x.ca", 22, ED, KEY_A, KNOWNHOSTS_UNKNOWN, 10},
+    {"x.ca", 2222, ED, KEY_A, KNOWNHOSTS_UNKNOWN, 10},
     {"web9", 22, ED, KEY_A, KNOWNHOSTS_UNKNOWN, 0},
     {"old", 22, ED, KEY_A, KNOWNHOSTS_UNKNOWN, 0},
     {"short", 22, ED, KEY_A, KNOWNHOSTS_UNKNOWN, 0},

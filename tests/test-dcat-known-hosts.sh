@@ -78,8 +78,14 @@ printf '@revoked * %s %s\n[127.0.0.1]:%s %s %s\n' \
 assert_status 1 dcat --trustAllHosts
 assert_contains err "revoked in $known line 1"
 
-# A certificate authority's line makes no host known.
-echo "@cert-authority [127.0.0.1]:$PORT $type $key" > "$known"
-assert_status 1 no_terminal
-assert_contains err 'not known'
+# A certificate authority's line makes no host known, and that is said.
+for names in "[127.0.0.1]:$PORT" "127.0.0.*"; do
+    echo "@cert-authority $names $type $key" > "$known"
+    assert_status 1 no_terminal
+    assert_contains err "not known .*$known line 1 has an authority for it"
+done
+# The host's own key beside it is known.
+echo "[127.0.0.1]:$PORT $type $key" >> "$known"
+dcat
+assert_eq "known beside an authority" text "$(cat out)"
 stop_server

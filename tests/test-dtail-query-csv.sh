@@ -17,6 +17,32 @@ has_result()
     }
 }
 
+# A new file under the name, and one cut and written anew: their header is no
+# row, their columns stand in another order, the old file's rows still count.
+rotated()
+{
+    exec 5>> log.csv
+    echo late,1000,x >&5
+    mv log.csv log.csv.1
+    printf 'rest,n,city\nz,10000,lima\n' > new.csv
+    chmod 644 new.csv
+    mv new.csv log.csv
+    wait_until grep -qsx 'lima,10000.000000' result.csv
+    wait_until grep -qsx 'late,1000.000000' result.csv
+    # Its writer has not noticed yet.
+    echo late,2000,x >&5
+    exec 5>&-
+    wait_until grep -qsx 'late,3000.000000' result.csv
+    echo z,20000,lima >> log.csv
+    wait_until grep -qsx 'lima,30000.000000' result.csv
+    printf 'n,city\n100000,bern\n' > log.csv
+    wait_until grep -qsx 'bern,100000.000000' result.csv
+    echo 200000,bern >> log.csv
+    wait_until grep -qsx 'bern,300000.000000' result.csv
+    sed 1d result.csv > rows
+    assert_lacks rows '^(city|n|rest|[0-9]+|z|x)?,'
+}
+
 check()
 {
     local format
@@ -32,6 +58,7 @@ check()
         assert_eq "$format: header" 'city,sum(n)' "$(head -n 1 result.csv)"
         assert_lacks result.csv '^(old|y),'
         assert_lacks result.csv ',$'
+        rotated
         kill -TERM "$CLIENT_PID"
         wait_client || true
         nothing_at_server

@@ -3,7 +3,8 @@
  * The log formats `csv` (cells between commas, no quotes; spec mapreduce
  * 10.6) and the header that it shares with `rfc4180`.
  *
- * Each source has a header of its own (Q26). A block that does not begin a
+ * Each file has a header of its own (Q26), also one that takes the place of
+ * another while it is followed. A block that does not begin a
  * source, because the file was cut into slices or is followed from its end,
  * gets the header from the host (struct dt_source.head).
  */
@@ -15,8 +16,8 @@ struct csv {
     struct csv_sources sources;
 };
 
-struct csv_source *
-csv_source_of(struct csv_sources *s, uint32_t id)
+static struct csv_source *
+find_source(struct csv_sources *s, uint32_t id)
 {
     struct csv_source *v;
 
@@ -46,9 +47,54 @@ csv_source_of(struct csv_sources *s, uint32_t id)
 static void
 free_source(struct csv_source *v)
 {
-    free(v->columns);
-    text_fini(&v->open);
-    free(v);
+    if (v) {
+        free_source(v->late);
+        free(v->columns);
+        text_fini(&v->open);
+        free(v);
+    }
+}
+
+/* Another file under the same name: its header comes next, in columns of its
+ * own. The one before is kept for lines that are written to it late. */
+static bool
+begin_file(struct logformat *f, struct csv_source *v)
+{
+    struct csv_source *old = malloc(sizeof(*old));
+
+    if (!old) {
+        return false;
+    }
+    if (v->late && v->late->open.len) {
+        f->stats.lines++;
+        f->stats.rejects[REJECT_QUOTES]++; /* a record without its end */
+    }
+    free_source(v->late);
+    *old = *v;
+    old->late = NULL;
+    *v = (struct csv_source){.id = v->id, .has_begun = true, .late = old};
+    return true;
+}
+
+struct csv_source *
+csv_source_of(struct csv_sources *s, struct logformat *f,
+              const struct dt_block *b)
+{
+    struct csv_source *v = find_source(s, b->source);
+
+    if (!v) {
+        return NULL;
+    }
+    if (b->flags & DT_BLOCK_FIRST) {
+        v->has_begun = true;
+    } else if (f->is_following && b->len && b->offset == 0 && v->next_offset) {
+        return begin_file(f, v) ? v : NULL;
+    }
+    /* A selection of lines (is_passed) leaves gaps of its own. */
+    return v->late && !f->is_passed && b->offset != v->next_offset &&
+                   b->offset == v->late->next_offset
+               ? v->late
+               : v;
 }
 
 void
@@ -248,15 +294,12 @@ static int
 csv_feed(struct logformat *f, const struct dt_block *b)
 {
     struct csv *csv = f->state;
-    struct csv_source *s = csv_source_of(&csv->sources, b->source);
+    struct csv_source *s = csv_source_of(&csv->sources, f, b);
     struct str head;
     int status = DT_OK;
 
     if (!s) {
         return DT_ERR_NOMEM;
-    }
-    if (b->flags & DT_BLOCK_FIRST) {
-        csv_source_restart(s);
     }
     if (!s->has_header && b->len) {
         status = csv_head(f, s, b, &head);
@@ -272,19 +315,6 @@ csv_feed(struct logformat *f, const struct dt_block *b)
         csv_source_end(&csv->sources, b->source);
     }
     return status;
-}
-
-void
-csv_source_restart(struct csv_source *s)
-{
-    s->has_header = false;
-    s->has_begun = true;
-    s->has_head = false;
-    s->next_offset = 0;
-    s->nr = 0;
-    s->nr_headings = 0;
-    s->open.len = 0;
-    s->in_quotes = false;
 }
 
 const struct logformat_ops logformat_csv = {

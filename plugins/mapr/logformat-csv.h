@@ -16,7 +16,7 @@ struct csv_source {
     uint32_t id;
     bool has_header;
     bool has_begun;       /* it was fed here from its start … */
-    uint64_t next_offset; /* … without a gap up to here */
+    uint64_t next_offset; /* … without a gap up to here; 0: nothing yet */
     bool has_head;        /* the header is the host's: its line is at … */
     uint64_t head_offset;
     uint32_t nr_headings;
@@ -25,6 +25,8 @@ struct csv_source {
     /* rfc4180: a record that goes on in the next block. */
     struct text open;
     bool in_quotes;
+    /* Following: the file before a rotation, of which late lines may come. */
+    struct csv_source *late;
 };
 
 struct csv_sources {
@@ -32,12 +34,13 @@ struct csv_sources {
     size_t nr, cap;
 };
 
-/* The state of a source, made if it is new. NULL: out of memory. */
-struct csv_source *csv_source_of(struct csv_sources *s, uint32_t id);
+/* The state of the file that a block is of, made if it is new. A source that
+ * begins, or begins anew (FIRST; following: a rotated or rewritten file), has
+ * no header yet. NULL: out of memory. */
+struct csv_source *csv_source_of(struct csv_sources *s, struct logformat *f,
+                                 const struct dt_block *b);
 /* Forgets a source that is exhausted. */
 void csv_source_end(struct csv_sources *s, uint32_t id);
-/* The source begins, or begins anew: its header comes next. */
-void csv_source_restart(struct csv_source *s);
 void csv_sources_fini(struct csv_sources *s);
 
 /* Heading number `index`. DT_OK or DT_ERR_NOMEM. */

@@ -283,11 +283,25 @@ take_block(struct logformat *f, const struct dt_block *b, struct csv_source *s,
     return s->open.failed ? DT_ERR_NOMEM : status;
 }
 
+/* What is open in a file whose end was never announced. */
+static int
+finish_source(struct logformat *f, struct csv_source *s)
+{
+    struct str data = {s->open.data, s->open.len};
+    const struct dt_block b = {.size = sizeof(b),
+                               .source = s->id,
+                               .data = data.p,
+                               .len = data.n,
+                               .sequence = f->run->row.place.sequence};
+
+    return data.n ? take_block(f, &b, s, data, 0 - data.n, true) : DT_OK;
+}
+
 static int
 rfc4180_feed(struct logformat *f, const struct dt_block *b)
 {
     struct quoted *q = f->state;
-    struct csv_source *s = csv_source_of(&q->sources, b->source);
+    struct csv_source *s = csv_source_of(&q->sources, f, b);
     bool at_eof = b->flags & DT_BLOCK_LAST;
     size_t base = 0;
     struct str head, rest, data = {b->data, b->len};
@@ -295,9 +309,6 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
 
     if (!s) {
         return DT_ERR_NOMEM;
-    }
-    if (b->flags & DT_BLOCK_FIRST) {
-        csv_source_restart(s);
     }
     if (!s->has_header && !s->open.len && b->len) {
         status = csv_head(f, s, b, &head);
@@ -316,12 +327,13 @@ rfc4180_feed(struct logformat *f, const struct dt_block *b)
     }
     s->next_offset = b->offset + b->len;
     if (at_eof) {
+        status =
+            status == DT_OK && s->late ? finish_source(f, s->late) : status;
         csv_source_end(&q->sources, b->source);
     }
     return status;
 }
 
-/* Sources whose last block was never announced. */
 static int
 rfc4180_finish(struct logformat *f)
 {
@@ -330,16 +342,11 @@ rfc4180_finish(struct logformat *f)
 
     for (size_t i = 0; i < q->sources.nr && status == DT_OK; i++) {
         struct csv_source *s = q->sources.v[i];
-        struct str data = {s->open.data, s->open.len};
-        struct dt_block b = {.size = sizeof(b),
-                             .source = s->id,
-                             .data = data.p,
-                             .len = data.n,
-                             .sequence = f->run->row.place.sequence};
 
-        if (data.n) {
-            status = take_block(f, &b, s, data, 0 - data.n, true);
+        if (s->late) {
+            status = finish_source(f, s->late);
         }
+        status = status < 0 ? status : finish_source(f, s);
     }
     return status;
 }

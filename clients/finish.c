@@ -7,8 +7,10 @@
 #include "clock.h"
 #include "colors.h"
 #include "config.h"
+#include "meter.h"
 #include "plugin.h"
 #include "profile.h"
+#include "statusline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -135,6 +137,38 @@ finish_printer(const struct client *c, struct output *out, struct printer **p,
                         &args.colors, err);
     }
     return rc == DT_OK ? printer_new(out, &args, p, err) : rc;
+}
+
+static void
+clear_status(void *ctx)
+{
+    statusline_clear(ctx);
+}
+
+void
+finish_meter(const struct client *c, struct output *out, size_t nr_servers,
+             struct meter **meter, struct statusline **status)
+{
+    /* who follows has no end to look forward to */
+    if (c->flags->quiet || c->command->flags & CLIENT_FOLLOWS) {
+        return;
+    }
+    *status = statusline_new(STDERR_FILENO);
+    if (*status) {
+        *meter = meter_new(nr_servers ? nr_servers : 1, c->nr_queries,
+                           nr_servers == 0, c->start_ms);
+        log_on_touch(c->diag.log, clear_status, *status);
+        output_set_status(out, *status);
+    }
+}
+
+void
+finish_meter_end(const struct client *c, struct meter *meter,
+                 struct statusline *status)
+{
+    log_on_touch(c->diag.log, NULL, NULL);
+    statusline_free(status);
+    meter_free(meter);
 }
 
 int64_t

@@ -27,6 +27,15 @@ enum run_status finish_status(const struct finish *f);
 int finish_printer(const struct client *c, struct output *out,
                    struct printer **p, struct error *err);
 
+/* Where progress is shown, if it is: `meter` over so many servers (0:
+ * serverless), and the line on standard error that gives way to `out` and to
+ * the log. Both stay NULL when nobody wants to see it. */
+void finish_meter(const struct client *c, struct output *out, size_t nr_servers,
+                  struct meter **meter, struct statusline **status);
+/* Takes them away again: no other thread uses output or log any more. */
+void finish_meter_end(const struct client *c, struct meter *meter,
+                      struct statusline *status);
+
 /* The shortest interval of the queries in ms; 0: none has one. */
 int64_t finish_interval(const struct client *c);
 

@@ -99,7 +99,7 @@ struct flags {
         FLAGS_BOOL("profile", profile, "Print CPU and memory use at the end"), \
         FLAGS_TEXT("profiledir", profile_dir, "profiles",                      \
                    "Directory of the profile files"),                          \
-        FLAGS_BOOL("quiet", quiet, "No periodic statistics"),                  \
+        FLAGS_BOOL("quiet", quiet, "No periodic statistics, no progress"),     \
         FLAGS_BOOL("raw", raw,                                                 \
                    "Send control bytes of lines to a terminal as they are"),   \
         FLAGS_TEXT(                                                            \

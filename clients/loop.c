@@ -5,6 +5,8 @@
 #include "loop.h"
 
 #include "clock.h"
+#include "meter.h"
+#include "statusline.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,7 +38,8 @@ fill_signals(sigset_t *set)
     sigaddset(set, SIGTERM);
     sigaddset(set, SIGHUP);
     sigaddset(set, SIGQUIT);
-    sigaddset(set, SIGCONT); /* the shell has written meanwhile */
+    sigaddset(set, SIGCONT);  /* the shell has written meanwhile */
+    sigaddset(set, SIGWINCH); /* the terminal has another width */
 }
 
 int
@@ -125,7 +128,7 @@ take_signals(struct loop *l, enum loop_end *end)
         if (l->ended_ms && clock_now_ms() < l->ended_ms + AGAIN_MS) {
             continue;
         }
-        if (info.ssi_signo == SIGCONT) {
+        if (info.ssi_signo == SIGCONT || info.ssi_signo == SIGWINCH) {
             log_touch(l->args.client->diag.log);
             continue;
         }
@@ -155,7 +158,20 @@ next_deadline(const struct loop *l, int64_t limit)
 {
     int64_t next = limit < l->deadline ? limit : l->deadline;
 
+    next = clock_earlier(next, meter_next_ms(l->args.meter));
     return l->is_held && l->interrupt_until < next ? l->interrupt_until : next;
+}
+
+static void
+show_progress(struct loop *l, int64_t now)
+{
+    struct buf text = {0};
+
+    if (meter_text(l->args.meter, now, statusline_width(l->args.status),
+                   &text) == DT_OK) {
+        statusline_show(l->args.status, text.data, text.len);
+    }
+    buf_fini(&text);
 }
 
 /* What time has brought; true: the end. */
@@ -171,6 +187,7 @@ take_time(struct loop *l, int64_t limit, enum loop_end *end)
     if (now >= l->interrupt_until) {
         release(l);
     }
+    show_progress(l, now);
     return false;
 }
 
@@ -212,5 +229,6 @@ loop_run(struct loop *l, int64_t limit_ms)
         }
     }
     release(l);
+    statusline_clear(l->args.status);
     return end;
 }

@@ -9,6 +9,9 @@
 #include "client.h"
 #include "output.h"
 
+struct meter;
+struct statusline;
+
 enum loop_end {
     LOOP_DONE = 0,    /* the work is over */
     LOOP_INTERRUPTED, /* SIGINT twice within three seconds */
@@ -20,7 +23,9 @@ enum loop_end {
 struct loop_args {
     const struct client *client;
     struct output *output;
-    int event_fd; /* eventfd: something of the work has changed */
+    struct meter *meter;       /* NULL: nobody wants to see it … */
+    struct statusline *status; /* … there */
+    int event_fd;              /* eventfd: something of the work has changed */
     /* Looks at the work; true: it is over. */
     bool (*on_event)(void *ctx);
     /* Appends "connected=2|servers=2|…". */

@@ -5,6 +5,7 @@
 #include "output.h"
 
 #include "outq.h"
+#include "statusline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,8 @@ struct output {
     int release_fd; /* readable while not held */
     atomic_bool held;
     atomic_bool stopped;
+    struct statusline *status; /* NULL: none */
+    bool shares_terminal;      /* with that line */
     int error;
     uint64_t bytes;
     size_t len;
@@ -103,6 +106,13 @@ output_new(int fd, bool follow, struct output **out, struct error *err)
 }
 
 void
+output_set_status(struct output *o, struct statusline *status)
+{
+    o->status = status;
+    o->shares_terminal = statusline_is_at(status, o->fd);
+}
+
+void
 output_free(struct output *o)
 {
     if (!o) {
@@ -164,6 +174,27 @@ may_write(struct output *o, const struct cancel *cancel)
     return atomic_load(&o->stopped) ? DT_ERR_CANCELLED : DT_OK;
 }
 
+/* As write(2). */
+static ssize_t
+write_some(struct output *o, const char *data, size_t len)
+{
+    ssize_t put;
+
+    if (o->kind == KIND_SOCKET) {
+        return send(o->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    if (!o->shares_terminal) {
+        return write(o->fd, data, len);
+    }
+    if (!statusline_begin(o->status)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    put = write(o->fd, data, len);
+    statusline_end(o->status, put > 0 ? data + put - 1 : NULL);
+    return put;
+}
+
 static int
 write_out(struct output *o, const char *data, size_t len,
           const struct cancel *cancel)
@@ -175,9 +206,7 @@ write_out(struct output *o, const char *data, size_t len,
         if (rc != DT_OK) {
             return rc;
         }
-        put = o->kind == KIND_SOCKET
-                  ? send(o->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL)
-                  : write(o->fd, data, len);
+        put = write_some(o, data, len);
         if (put >= 0) {
             data += put;
             len -= (size_t)put;
@@ -308,6 +337,7 @@ output_hold(struct output *o)
 {
     uint64_t count;
 
+    statusline_hold(o->status, true);
     atomic_store(&o->held, true);
     (void)!read(o->release_fd, &count, sizeof(count));
 }
@@ -316,5 +346,6 @@ void
 output_release(struct output *o)
 {
     atomic_store(&o->held, false);
+    statusline_hold(o->status, false);
     signal_fd(o->release_fd);
 }

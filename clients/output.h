@@ -19,10 +19,14 @@
 
 struct cancel;
 struct output;
+struct statusline;
 
 /* `fd` is not owned. `follow`: data come slowly and must be seen at once, so a
  * pipe keeps its size; else it is made larger. */
 int output_new(int fd, bool follow, struct output **out, struct error *err);
+/* A line that gives way to data on the same terminal, and is away while output
+ * is held back. Not owned, lives longer; NULL: none. Before the first write. */
+void output_set_status(struct output *o, struct statusline *status);
 void output_free(struct output *o);
 
 /* All of these: DT_OK, DT_ERR_CANCELLED (output_stop, or `cancel`, which may

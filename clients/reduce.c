@@ -4,6 +4,7 @@
  */
 #include "reduce-server.h"
 
+#include "meter.h"
 #include "plugin.h"
 #include "screen.h"
 
@@ -281,6 +282,8 @@ on_end(struct call *c)
     c->server->summary.failed += end.failed;
     c->server->summary.broken += end.broken;
     c->server->summary.lines_sent += end.lines_sent;
+    meter_query_over(c->r->args.meter, (size_t)(c->server - c->r->servers),
+                     (size_t)(c->rq - c->r->queries), end.bytes_read);
     if ((end.status == DT_ERR_CANCELLED &&
          atomic_load(&c->r->expects_cancel)) ||
         output_error(printer_output(c->r->args.printer))) {
@@ -296,6 +299,15 @@ on_end(struct call *c)
         }
     }
     query_end_fini(&end);
+    return REDUCE_OK;
+}
+
+static enum reduce_result
+on_progress(struct call *c)
+{
+    meter_bytes(c->r->args.meter, (size_t)(c->server - c->r->servers),
+                (size_t)(c->rq - c->r->queries), c->f->offset,
+                c->f->first_line);
     return REDUCE_OK;
 }
 
@@ -328,6 +340,8 @@ on_query_frame(struct call *c)
         return on_partial(c);
     case WIRE_S_END:
         return on_end(c);
+    case WIRE_S_PROGRESS:
+        return on_progress(c);
     case WIRE_S_TEXT:
         return of_output(printer_text(c->r->args.printer, c->f->data, c->f->len,
                                       c->rq->cancel));
@@ -368,11 +382,12 @@ reduce_frame(struct reduce *r, size_t server, const struct wire_frame *f,
     case WIRE_S_LINES:
     case WIRE_S_PARTIAL:
     case WIRE_S_END:
+    case WIRE_S_PROGRESS:
     case WIRE_S_TEXT:
         result = on_query_frame(&c);
         break;
     default:
-        break; /* PROGRESS, and whatever later servers send */
+        break; /* whatever later servers send */
     }
     pthread_mutex_unlock(&r->lock);
     return result;

@@ -17,6 +17,7 @@
 
 struct plugins;
 struct reduce;
+struct meter;
 
 struct reduce_args {
     const struct query_spec *specs; /* outlive the reduce */
@@ -28,6 +29,7 @@ struct reduce_args {
     const struct query_spec *file_spec;
     bool is_redrawn; /* results of specs[0] replace each other on a terminal */
     struct printer *printer;
+    struct meter *meter; /* told how far the queries are; NULL: nobody is */
     const struct diag *diag;
     const char *const *names; /* of the servers, as the user wrote them */
     size_t nr_servers;

@@ -26,6 +26,8 @@
 struct serverless {
     const struct client *c;
     struct output *output;
+    struct meter *meter;
+    struct statusline *status;
     struct printer *printer;
     struct reduce *reduce;
     struct stage *stage;
@@ -111,8 +113,10 @@ prepare(struct serverless *s, struct error *err)
     static const struct outq_sink sink = {.frame = on_frame, .flush = on_flush};
     int rc = finish_printer(c, s->output, &s->printer, err);
 
+    finish_meter(c, s->output, 0, &s->meter, &s->status);
     if (rc == DT_OK) {
         reduce.printer = s->printer;
+        reduce.meter = s->meter;
         rc = reduce_new(&reduce, &s->reduce, err);
     }
     if (rc == DT_OK) {
@@ -228,6 +232,8 @@ run_started(struct serverless *s, struct error *err)
     const struct loop_args args = {
         .client = s->c,
         .output = s->output,
+        .meter = s->meter,
+        .status = s->status,
         .event_fd = s->done_fd,
         .on_event = on_event,
         .stats = stats,
@@ -293,6 +299,7 @@ run_serverless(const struct client *c)
     reduce_free(s.reduce);
     printer_free(s.printer);
     output_free(s.output);
+    finish_meter_end(c, s.meter, s.status);
     free(s.short_host);
     if (s.done_fd >= 0) {
         close(s.done_fd);

@@ -14,6 +14,7 @@
 #include "finish.h"
 #include "judge.h"
 #include "loop.h"
+#include "meter.h"
 #include "plugin.h"
 #include "pool.h"
 #include "reconnect.h"
@@ -52,6 +53,8 @@ struct servers_run {
     const struct client *c;
     const struct servers *servers;
     struct output *output;
+    struct meter *meter;
+    struct statusline *status;
     struct printer *printer;
     struct reduce *reduce;
     struct stage *stage;
@@ -226,6 +229,7 @@ server_over(struct servers_run *r, size_t i)
         return;
     }
     r->is_good[i] = is_good;
+    meter_server_over(r->meter, i, is_good);
     if (is_good) {
         r->nr_completed++;
     } else {
@@ -399,6 +403,8 @@ make_output(struct servers_run *r, struct error *err)
         rc = finish_printer(c, r->output, &r->printer, err);
     }
     if (rc == DT_OK) {
+        finish_meter(c, r->output, r->servers->nr, &r->meter, &r->status);
+        reduce.meter = r->meter;
         reduce.printer = r->printer;
         rc = reduce_new(&reduce, &r->reduce, err);
     }
@@ -496,6 +502,8 @@ run_started(struct servers_run *r, struct error *err)
     const struct loop_args args = {
         .client = r->c,
         .output = r->output,
+        .meter = r->meter,
+        .status = r->status,
         .event_fd = r->event_fd,
         .on_event = on_event,
         .stats = stats,
@@ -555,6 +563,7 @@ fini(struct servers_run *r)
     reduce_free(r->reduce);
     printer_free(r->printer);
     output_free(r->output);
+    finish_meter_end(r->c, r->meter, r->status);
     routes_free(r->routes);
     buf_fini(&r->request);
     buf_fini(&r->finish);

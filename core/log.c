@@ -35,7 +35,9 @@ struct log {
     void *line_ctx;
     pthread_mutex_t lock;
     atomic_uint_fast64_t touched; /* see log_touched */
-    int file_fd;                  /* -1: not open */
+    void (*on_touch)(void *ctx);  /* NULL: none */
+    void *touch_ctx;
+    int file_fd;         /* -1: not open */
     int day;             /* of the last try to open it, YYYYMMDD; 0: none */
     bool must_reopen;    /* SIGHUP */
     bool has_complained; /* that the file cannot be opened */
@@ -320,6 +322,18 @@ log_touch(struct log *log)
 {
     if (log) {
         atomic_fetch_add(&log->touched, 1);
+        if (log->on_touch) {
+            log->on_touch(log->touch_ctx);
+        }
+    }
+}
+
+void
+log_on_touch(struct log *log, void (*fn)(void *ctx), void *ctx)
+{
+    if (log) {
+        log->on_touch = fn;
+        log->touch_ctx = ctx;
     }
 }
 

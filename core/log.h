@@ -58,6 +58,9 @@ void log_free(struct log *log);
  * who said so with log_touch. For who draws on the same terminal. */
 uint64_t log_touched(const struct log *log);
 void log_touch(struct log *log);
+/* `fn` is called before each of these writes, by any thread; NULL: nothing is.
+ * While only one thread uses the log. */
+void log_on_touch(struct log *log, void (*fn)(void *ctx), void *ctx);
 /* The level of a plugin's message; LOG_NONE: none that is known. */
 enum log_level log_plugin_level(enum dt_log_level level);
 /* SIGHUP: open the file again at the next line. Not from a signal handler. */

@@ -12,6 +12,9 @@
 struct resume_source {
     struct source_desc latest;   /* as announced last; no path: not known */
     struct source_desc position; /* the file and offset to go on from */
+    bool has_state;              /* of the plugin, behind the next lines */
+    uint8_t state_len;
+    uint8_t state[DT_STATE_MAX];
 };
 
 void
@@ -64,6 +67,49 @@ source_at(struct resume *r, uint32_t id)
     return &v[id];
 }
 
+/* The place of a path among the positions of earlier sessions; NULL: none. */
+static struct source_desc *
+find_position(struct resume *r, const char *path)
+{
+    for (size_t i = 0; i < r->nr_positions; i++) {
+        if (r->positions[i].path && strcmp(r->positions[i].path, path) == 0) {
+            return &r->positions[i];
+        }
+    }
+    return NULL;
+}
+
+/* A source that goes on does so in the state that it was in. */
+static int
+keep_state(struct resume *r, struct source_desc *position)
+{
+    const struct source_desc *old = find_position(r, position->path);
+
+    return old ? source_desc_set_state(position, old->state, old->state_len)
+               : DT_OK;
+}
+
+/* Moves a place on to another file, or to the same that is known better. */
+static int
+move_position(struct source_desc *to, const struct source_desc *file,
+              uint64_t offset)
+{
+    struct source_desc copy;
+    int rc = source_desc_copy(&copy, file);
+
+    if (rc == DT_OK) {
+        rc = source_desc_set_state(&copy, to->state, to->state_len);
+    }
+    if (rc != DT_OK) {
+        source_desc_fini(&copy);
+        return rc;
+    }
+    copy.offset = offset;
+    source_desc_fini(to);
+    *to = copy;
+    return DT_OK;
+}
+
 /* A source has a file: the first, another, or the same that is known better. */
 static int
 on_source(struct resume *r, const struct wire_frame *f)
@@ -82,11 +128,9 @@ on_source(struct resume *r, const struct wire_frame *f)
         rc = DT_ERR_NOMEM;
     } else if (!s->position.path) {
         rc = replace(&s->position, &d);
+        rc = rc == DT_OK ? keep_state(r, &s->position) : rc;
     } else if (s->position.generation == d.generation) {
-        uint64_t offset = s->position.offset;
-
-        rc = replace(&s->position, &d);
-        s->position.offset = offset;
+        rc = move_position(&s->position, &d, s->position.offset);
     }
     if (rc == DT_OK) {
         rc = replace(&s->latest, &d);
@@ -95,27 +139,42 @@ on_source(struct resume *r, const struct wire_frame *f)
     return rc;
 }
 
+/* It holds once the lines behind it have been printed. */
+static void
+on_state(struct resume *r, const struct wire_frame *f)
+{
+    struct resume_source *s;
+
+    if (f->source >= r->nr_sources || f->len > DT_STATE_MAX) {
+        return;
+    }
+    s = &r->sources[f->source];
+    s->has_state = true;
+    s->state_len = (uint8_t)f->len;
+    memcpy(s->state, f->data, f->len);
+}
+
 static int
 on_lines(struct resume *r, const struct wire_frame *f)
 {
     struct resume_source *s;
+    int rc = DT_OK;
 
     if (f->source >= r->nr_sources || !r->sources[f->source].latest.path) {
         return DT_OK;
     }
     s = &r->sources[f->source];
-    if (f->generation == s->position.generation) {
+    if (s->has_state) {
+        rc = source_desc_set_state(&s->position, s->state, s->state_len);
+        s->has_state = false;
+    }
+    if (rc == DT_OK && f->generation == s->position.generation) {
         s->position.offset = f->offset;
-    } else if (f->generation == s->latest.generation) {
-        int rc = replace(&s->position, &s->latest);
-
-        if (rc != DT_OK) {
-            return rc;
-        }
-        s->position.offset = f->offset;
+    } else if (rc == DT_OK && f->generation == s->latest.generation) {
+        rc = move_position(&s->position, &s->latest, f->offset);
     }
     /* else a late line of a file that others have followed */
-    return DT_OK;
+    return rc;
 }
 
 int
@@ -126,6 +185,9 @@ resume_frame(struct resume *r, const struct wire_frame *f)
         return on_source(r, f);
     case WIRE_S_LINES:
         return on_lines(r, f);
+    case WIRE_S_STATE:
+        on_state(r, f);
+        return DT_OK;
     case WIRE_S_PROGRESS:
         r->is_settled = true;
         return DT_OK;
@@ -134,16 +196,14 @@ resume_frame(struct resume *r, const struct wire_frame *f)
     }
 }
 
-/* The place of a path among the positions of earlier sessions. */
+/* The same; it is made if there is none yet. NULL: out of memory. */
 static struct source_desc *
 position_of(struct resume *r, const char *path)
 {
-    struct source_desc *v;
+    struct source_desc *v = find_position(r, path);
 
-    for (size_t i = 0; i < r->nr_positions; i++) {
-        if (r->positions[i].path && strcmp(r->positions[i].path, path) == 0) {
-            return &r->positions[i];
-        }
+    if (v) {
+        return v;
     }
     v = reallocarray(r->positions, r->nr_positions + 1, sizeof(*v));
     if (!v) {

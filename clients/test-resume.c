@@ -57,6 +57,15 @@ lines(struct resume *r, uint32_t id, uint32_t generation, uint64_t offset,
 }
 
 static void
+plugin_state(struct resume *r, uint32_t id, const char *text)
+{
+    const struct wire_frame f = {
+        .type = WIRE_S_STATE, .source = id, .data = text, .len = strlen(text)};
+
+    assert_int_equal(resume_frame(r, &f), DT_OK);
+}
+
+static void
 settle(struct resume *r)
 {
     const struct wire_frame f = {.type = WIRE_S_PROGRESS, .data = ""};
@@ -207,6 +216,44 @@ test_fingerprint_grows(void **state)
     (void)state;
 }
 
+/* The state of the plugin holds behind the lines that follow it, and stays
+ * with the path: over rotations, and over sessions without a line. */
+static void
+test_states(void **state)
+{
+    struct resume r = {0};
+    struct query_spec spec;
+
+    source(&r, 0, "/a", 1, 0);
+    plugin_state(&r, 0, "one");
+    lines(&r, 0, 1, 40, "x\n");
+    plugin_state(&r, 0, "two"); /* its lines were cut off */
+    source(&r, 0, "/a", 2, 0);
+    source_with(&r, 0, "/a", 1, 10, "10-beef");
+    spec = next_session(&r);
+    expect_place(&spec, "/a", 1, 40);
+    assert_int_equal(spec.resume[0].state_len, 3);
+    assert_memory_equal(spec.resume[0].state, "one", 3);
+    query_spec_fini(&spec);
+
+    source(&r, 1, "/a", 1, 40);
+    spec = next_session(&r);
+    assert_int_equal(spec.resume[0].state_len, 3);
+    assert_memory_equal(spec.resume[0].state, "one", 3);
+    query_spec_fini(&spec);
+
+    source(&r, 1, "/a", 1, 40);
+    source(&r, 1, "/a", 2, 0);
+    plugin_state(&r, 1, "three");
+    lines(&r, 1, 2, 5, "y\n");
+    spec = next_session(&r);
+    expect_place(&spec, "/a", 2, 5);
+    assert_int_equal(spec.resume[0].state_len, 5);
+    assert_memory_equal(spec.resume[0].state, "three", 5);
+    end(&r, &spec);
+    (void)state;
+}
+
 /* What does not belong to a followed source, or to no source at all. */
 static void
 test_strange_frames(void **state)
@@ -225,6 +272,7 @@ test_strange_frames(void **state)
     struct resume r = {0};
     struct query_spec spec;
 
+    plugin_state(&r, UINT32_MAX, "of no source");
     assert_int_equal(resume_frame(&r, &garbage), DT_OK);
     assert_int_equal(resume_frame(&r, &plain), DT_OK);
     assert_int_equal(resume_frame(&r, &far), DT_OK);
@@ -269,6 +317,7 @@ main(void)
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_rotation),
         cmocka_unit_test(test_fingerprint_grows),
+        cmocka_unit_test(test_states),
         cmocka_unit_test(test_strange_frames),
         cmocka_unit_test(test_far_source),
     };

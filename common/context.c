@@ -4,6 +4,7 @@
  */
 #include "context.h"
 
+#include <endian.h>
 #include <stdlib.h>
 
 /* Lines that stood together in one block. */
@@ -18,6 +19,61 @@ context_fini(struct context *c)
     buf_fini(&c->bytes);
     free(c->held);
     *c = (struct context){0};
+}
+
+/* ---- going on in another session ---- */
+
+/* The lines leave with what follows them. */
+static int
+give(struct context *c, struct dt_lines *l, uint64_t owed, context_emit_fn emit,
+     void *ctx)
+{
+    uint64_t numbers[2] = {htobe64(c->hits), htobe64(owed)};
+
+    memcpy(c->state, numbers, sizeof(c->state));
+    l->state = c->state;
+    l->state_len = sizeof(c->state);
+    return emit(ctx, l);
+}
+
+int
+context_restore(struct context *c, const void *state, size_t len)
+{
+    const struct context_args *a = &c->args;
+    uint64_t numbers[2];
+
+    if (len != sizeof(numbers)) {
+        return DT_OK;
+    }
+    memcpy(numbers, state, len);
+    c->hits = be64toh(numbers[0]);
+    c->owed = be64toh(numbers[1]);
+    c->owed = c->owed < a->after ? c->owed : a->after;
+    c->is_ending = a->max && c->hits >= a->max;
+    return c->is_ending && c->owed == 0 ? DT_STOP : DT_OK;
+}
+
+struct dt_lines
+context_place(struct context *c, const struct run_cursor *cursor)
+{
+    const struct dt_block *b = cursor->block;
+    struct dt_lines l = {.size = sizeof(l),
+                         .source = b->source,
+                         .offset = b->offset + b->len,
+                         .data = "",
+                         .generation = dt_block_generation(b),
+                         .state_len = sizeof(c->state)};
+    uint64_t numbers[2] = {htobe64(c->hits), htobe64(c->owed)};
+
+    if (c->first_held < c->nr_held) {
+        const struct dt_lines *h = &c->held[c->first_held].lines;
+
+        l.offset = h->offset - h->len;
+        l.generation = h->generation;
+    }
+    memcpy(c->state, numbers, sizeof(c->state));
+    l.state = c->state;
+    return l;
 }
 
 /* ---- lines of earlier blocks ---- */
@@ -118,7 +174,7 @@ emit_held(struct context *c, context_emit_fn emit, void *ctx)
         if (!l->first_line) {
             l->nr_lines = 0; /* not counted, as far as the host knows */
         }
-        status = emit(ctx, l);
+        status = give(c, l, 0, emit, ctx);
         if (status < 0) {
             return status;
         }
@@ -141,8 +197,8 @@ trim_rest(struct context *c, const char *data)
 /* ---- the two cases ---- */
 
 static int
-emit_range(struct run_cursor *cursor, size_t from, size_t to,
-           context_emit_fn emit, void *ctx)
+emit_range(struct context *c, struct run_cursor *cursor, size_t from, size_t to,
+           uint64_t owed, context_emit_fn emit, void *ctx)
 {
     struct dt_lines l;
     int status;
@@ -151,7 +207,7 @@ emit_range(struct run_cursor *cursor, size_t from, size_t to,
         return DT_OK;
     }
     l = run_lines(cursor, from, to, 0);
-    status = emit(ctx, &l);
+    status = give(c, &l, owed, emit, ctx);
     return status < 0 ? status : DT_OK;
 }
 
@@ -178,7 +234,7 @@ on_selected(struct context *c, struct run_cursor *cursor, size_t from,
         c->hits += run_count(data + from, end - from);
     }
     if (status == DT_OK) {
-        status = emit_range(cursor, start, end, emit, ctx);
+        status = emit_range(c, cursor, start, end, c->args.after, emit, ctx);
     }
     if (status < 0) {
         return status;
@@ -199,12 +255,13 @@ on_other(struct context *c, struct run_cursor *cursor, size_t from, size_t to,
 
     if (c->owed) {
         size_t end = from + bytes_skip_lines(data + from, to - from, c->owed);
-        int status = emit_range(cursor, from, end, emit, ctx);
+        uint64_t owed = c->owed - run_count(data + from, end - from);
+        int status = emit_range(c, cursor, from, end, owed, emit, ctx);
 
         if (status < 0) {
             return status;
         }
-        c->owed -= run_count(data + from, end - from);
+        c->owed = owed;
         from = end;
         if (c->owed == 0 && c->is_ending) {
             return DT_STOP;

@@ -26,6 +26,12 @@ struct context_args {
     uint64_t before, after, max; /* lines */
 };
 
+/* What goes on behind lines that were given out (dt_lines.state): the hits so
+ * far and the trailing lines still to come, two numbers of 64 bits, big
+ * endian. No lines are remembered there: what stands before the first line
+ * that was not given out has been given out, or is not wanted any more. */
+#define CONTEXT_STATE_LEN 16u
+
 struct context_held; /* lines remembered from earlier blocks */
 
 /* Caller's memory; all zero, then args set, is the start of a source. */
@@ -41,6 +47,7 @@ struct context {
     uint64_t held_lines;
     /* … and [rest_from, rest_to) of the present block */
     size_t rest_from, rest_to;
+    unsigned char state[CONTEXT_STATE_LEN]; /* goes with lines given out */
 };
 
 /* Gives out lines; what it returns below 0 ends the call. */
@@ -57,5 +64,14 @@ int context_feed(struct context *c, struct run_cursor *cursor, size_t from,
 
 /* The end of the cursor's block, whose bytes go away. DT_OK or an error. */
 int context_end_block(struct context *c, struct run_cursor *cursor);
+
+/* Behind context_end_block: where reading can go on later with that state, as
+ * struct dt_lines without lines: at the first remembered line, or behind the
+ * block. */
+struct dt_lines context_place(struct context *c,
+                              const struct run_cursor *cursor);
+/* A source that goes on in a state, which may be any bytes. DT_OK, or DT_STOP:
+ * all its hits have been given out. */
+int context_restore(struct context *c, const void *state, size_t len);
 
 #endif

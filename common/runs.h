@@ -44,6 +44,7 @@ run_lines(struct run_cursor *c, size_t from, size_t to, uint64_t nr)
         .offset = b->offset + to,
         .data = b->data + from,
         .len = to - from,
+        .generation = dt_block_generation(b),
     };
 
     if (to == b->len) {

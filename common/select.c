@@ -45,6 +45,7 @@ struct select {
     bool is_count;
     bool has_context;
     bool is_simple; /* lines alone: nothing but matching is to be done */
+    bool has_given; /* something, of the present block */
     struct context_args context;
     struct select_source *v;
     size_t nr, cap;
@@ -215,6 +216,26 @@ select_start(struct dt_query *q, void **self)
     return DT_OK;
 }
 
+/* A source begins, or goes on where an earlier session stopped. DT_OK or
+ * DT_STOP. */
+static int
+begin_source(struct select *s, uint32_t id)
+{
+    struct select_source *v = s->source;
+    struct dt_source source;
+    int status = DT_OK;
+
+    context_fini(&v->context);
+    v->context.args = s->context;
+    v->is_seen = true;
+    if (s->has_context && dt_source(s->query, id, &source) == DT_OK &&
+        source.state) {
+        status = context_restore(&v->context, source.state, source.state_len);
+    }
+    v->is_over = status == DT_STOP;
+    return status;
+}
+
 static int
 find_source(struct select *s, const struct dt_block *b)
 {
@@ -238,10 +259,7 @@ find_source(struct select *s, const struct dt_block *b)
     s->source = &s->v[b->source];
     s->source_id = b->source;
     if (!s->source->is_seen || (b->flags & DT_BLOCK_FIRST)) {
-        context_fini(&s->source->context);
-        s->source->context.args = s->context;
-        s->source->is_over = false;
-        s->source->is_seen = true;
+        return begin_source(s, b->source);
     }
     return DT_OK;
 }
@@ -258,6 +276,7 @@ give(void *ctx, const struct dt_lines *lines)
                                 : run_count(lines->data, lines->len);
         return DT_OK;
     }
+    s->has_given = true;
     return dt_emit_lines(s->query, lines);
 }
 
@@ -360,6 +379,7 @@ search(struct select *s, const struct dt_block *b)
     size_t done = 0;
     int status = DT_OK;
 
+    s->has_given = false;
     run_cursor_init(&s->cursor, b);
     if (match_is_all(s->match)) {
         status = on_run(s, &done, 0, b->len, b->nr_lines);
@@ -374,6 +394,11 @@ search(struct select *s, const struct dt_block *b)
         status = context_feed(c, &s->cursor, done, b->len, false, give, s);
         if (status == DT_OK) {
             status = context_end_block(c, &s->cursor);
+        }
+        if (status == DT_OK && !s->has_given && dt_block_generation(b)) {
+            const struct dt_lines place = context_place(c, &s->cursor);
+
+            status = dt_emit_lines(s->query, &place);
         }
         if (status == DT_ERR_LIMIT) {
             status = dt_error(s->query, status,

@@ -28,8 +28,21 @@ struct output {
     unsigned lines[MAX_LINES]; /* from 0 */
     unsigned nr;
     const struct world *w;
-    int fail_at; /* this emit fails; 0: none */
+    int fail_at;  /* this emit fails; 0: none */
+    int cut_at;   /* the session ends behind this emit; 0: never */
+    size_t place; /* where another session goes on, */
+    bool has_state;
+    unsigned char state[CONTEXT_STATE_LEN]; /* in this state */
 };
+
+static void
+keep_place(struct output *out, const struct dt_lines *l)
+{
+    assert_int_equal(l->state_len, CONTEXT_STATE_LEN);
+    memcpy(out->state, l->state, CONTEXT_STATE_LEN);
+    out->has_state = true;
+    out->place = l->offset;
+}
 
 static void
 make_world(struct world *w, unsigned nr)
@@ -81,7 +94,8 @@ take(void *ctx, const struct dt_lines *l)
         assert_true(out->nr < MAX_LINES);
         out->lines[out->nr++] = line;
     }
-    return DT_OK;
+    keep_place(out, l);
+    return out->cut_at && --out->cut_at == 0 ? DT_ERR_CANCELLED : DT_OK;
 }
 
 /* The rules, one line at a time. */
@@ -125,18 +139,25 @@ by_rules(const struct world *w, const struct context_args *a,
     }
 }
 
-/* Feeds the world in blocks of `lines` lines (0: random). */
+/* Feeds the world in blocks of random lines, from where `out` says. */
 static int
 by_context(const struct world *w, const struct context_args *a, struct rng *r,
            struct output *out)
 {
     struct context c = {.args = *a};
-    unsigned next;
+    unsigned first = 0, next;
     int status = DT_OK;
 
-    out->nr = 0;
+    if (out->has_state) {
+        status = context_restore(&c, out->state, sizeof(out->state));
+        while (w->starts[first] < out->place) {
+            first++;
+        }
+    } else {
+        out->nr = 0;
+    }
     out->w = w;
-    for (unsigned first = 0; first < w->nr && status == DT_OK; first = next) {
+    for (; first < w->nr && status == DT_OK; first = next) {
         size_t from = w->starts[first];
         struct run_cursor cursor;
         struct dt_block b = {.size = sizeof(b), .offset = from};
@@ -161,6 +182,11 @@ by_context(const struct world *w, const struct context_args *a, struct rng *r,
         }
         if (status == DT_OK) {
             status = context_end_block(&c, &cursor);
+        }
+        if (status == DT_OK && rng_below(r, 2)) {
+            const struct dt_lines place = context_place(&c, &cursor);
+
+            keep_place(out, &place);
         }
     }
     context_fini(&c);
@@ -234,6 +260,52 @@ test_random(void **state)
         assert_int_equal(got.nr, want.nr);
         assert_memory_equal(got.lines, want.lines, got.nr * sizeof(*got.lines));
     }
+}
+
+/* Sessions that end anywhere, each going on where the last one ended, give out
+ * what one alone does. */
+static void
+test_resumed(void **state)
+{
+    struct rng r = rng_new(44);
+
+    (void)state;
+    for (unsigned long i = 0; i < test_effort(20000); i++) {
+        struct context_args a = {rng_below(&r, 5), rng_below(&r, 5),
+                                 rng_below(&r, 6)};
+        struct world w = {.is_numbered = false};
+        struct output want = {0}, got = {0};
+        unsigned rarity = 1 + rng_below(&r, 8);
+
+        make_world(&w, rng_below(&r, MAX_LINES + 1));
+        for (unsigned k = 0; k < w.nr; k++) {
+            w.is_selected[k] = rng_below(&r, rarity) == 0;
+        }
+        by_rules(&w, &a, &want);
+        do {
+            got.cut_at = 1 + (int)rng_below(&r, 4);
+        } while (by_context(&w, &a, &r, &got) == DT_ERR_CANCELLED);
+        assert_int_equal(got.nr, want.nr);
+        assert_memory_equal(got.lines, want.lines, got.nr * sizeof(*got.lines));
+    }
+}
+
+/* A state is from outside. */
+static void
+test_strange_states(void **state)
+{
+    struct context c = {.args = {0, 2, 3}};
+
+    (void)state;
+    assert_int_equal(context_restore(&c, "x", 1), DT_OK);
+    assert_int_equal(c.hits, 0);
+    assert_int_equal(context_restore(&c,
+                                     "\xff\xff\xff\xff\xff\xff\xff\xff"
+                                     "\xff\xff\xff\xff\xff\xff\xff\xff",
+                                     CONTEXT_STATE_LEN),
+                     DT_OK);
+    assert_int_equal(c.owed, 2);
+    assert_true(c.is_ending);
 }
 
 /* The read ends as soon as nothing more can be printed. */
@@ -314,10 +386,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_stops),
-        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_random),
+        cmocka_unit_test(test_resumed), cmocka_unit_test(test_strange_states),
+        cmocka_unit_test(test_stops),   cmocka_unit_test(test_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "config.h"
 #include "follow-journal.h"
 #include "follow.h"
+#include "following-place.h"
 #include "input-head.h"
 #include "journal.h"
 #include "queue.h"
@@ -22,9 +23,6 @@
 
 #define QUEUE_LEN 4u
 #define NR_POLLS 4u /* beside the journals */
-/* How far a file may be read without a line that is given out before the
- * client is told where to go on after a broken connection. */
-#define MARK_BYTES (64u * 1024u)
 
 /* One event on its way, with copies of what it points to. */
 struct entry {
@@ -38,16 +36,6 @@ struct entry {
     size_t len;
     uint32_t flags;
     uint64_t offset;
-};
-
-/* What is known of a source at the plugin's side. */
-struct place {
-    struct input *input;
-    uint64_t next_line;
-    uint32_t generation; /* of what was fed last … */
-    uint64_t offset;     /* … up to here */
-    uint64_t marked;     /* the client knows to go on from here */
-    uint64_t lines_sent; /* of the query, when `marked` was looked at */
 };
 
 struct following {
@@ -252,11 +240,30 @@ reader_main(void *arg)
 
 /* ---- the plugin's side ---- */
 
+/* Shows the plugin a source that goes on: it may want no more of it. */
+static int
+feed_state(struct following *f, const struct place *at)
+{
+    struct unit u = {.input = at->input, .seq = f->seq++, .is_first = true};
+    int rc, end;
+
+    at->input->is_begun = true;
+    rc = lane_begin_unit(f->lane, &u);
+    if (rc == DT_OK) {
+        rc = lane_feed_begin(f->lane, &u);
+    }
+    end = lane_end_unit(f->lane);
+    f->nr_stopped += atomic_load(&at->input->is_stopped);
+    return rc == DT_OK ? end : rc;
+}
+
 /* Makes room for a source that is new, and tells the client its file. */
 static int
 begin_source(struct following *f, const struct entry *e)
 {
     struct place *places;
+    bool is_new;
+    int rc;
 
     if (e->source >= f->nr_places) {
         places = reallocarray(f->places, e->source + 1, sizeof(*places));
@@ -269,46 +276,23 @@ begin_source(struct following *f, const struct entry *e)
         f->nr_places = e->source + 1;
     }
     places = &f->places[e->source];
-    if (!places->input) {
+    is_new = !places->input;
+    if (is_new) {
         places->input = inputs_add_followed(f->sh->inputs, e->desc.name,
                                             e->desc.path, e->mem.data, e->len);
         places->next_line = f->sh->is_numbered ? 1 : 0;
+        places->marked = e->desc.offset;
+        places->marked_generation = e->desc.generation;
     }
-    return places->input
-               ? inputs_announce(f->sh->inputs, places->input, &e->desc)
-               : DT_ERR_NOMEM;
-}
-
-static int
-push_mark(struct following *f, const struct place *at)
-{
-    const struct wire_frame mark = {.type = WIRE_S_LINES,
-                                    .query = f->sh->spec->id,
-                                    .source = at->input->id,
-                                    .generation = at->generation,
-                                    .offset = at->offset,
-                                    .data = ""};
-
-    return outq_push(f->sh->env->out, &mark, f->sh->cancel);
-}
-
-/* Lines that were given out say where to go on. Where none were for long, an
- * empty frame does. */
-static int
-mark_source(struct following *f, struct place *at)
-{
-    uint64_t sent = atomic_load(&f->sh->lines_sent);
-
-    if (sent != at->lines_sent || at->offset < at->marked) {
-        at->lines_sent = sent;
-        at->marked = at->offset;
-        return DT_OK;
+    if (!places->input) {
+        return DT_ERR_NOMEM;
     }
-    if (at->offset - at->marked < MARK_BYTES) {
-        return DT_OK;
+    rc = inputs_announce(f->sh->inputs, places->input, &e->desc);
+    if (rc == DT_OK && is_new) {
+        place_find_state(places, f->sh->spec);
+        rc = places->input->state ? feed_state(f, places) : DT_OK;
     }
-    at->marked = at->offset;
-    return push_mark(f, at);
+    return rc;
 }
 
 static int
@@ -345,7 +329,7 @@ feed_data(struct following *f, struct entry *e)
     at->generation = e->generation;
     at->offset = e->offset + e->len;
     rc = rc == DT_OK ? end : rc;
-    return rc == DT_OK ? mark_source(f, at) : rc;
+    return rc == DT_OK ? place_mark(at, f->lane, f->sh) : rc;
 }
 
 /* All that was there at the beginning has been announced: a path that the

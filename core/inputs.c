@@ -514,24 +514,18 @@ inputs_lookup(struct inputs *ins, uint32_t id, struct dt_source *out)
     if (!in) {
         return DT_ERR_NOENT;
     }
-    out->name = in->target.name;
-    out->path = in->target.path;
+    input_describe(in, out);
     out->host = ins->a.env->host;
-    out->head = in->head;
-    out->head_len = in->head_len;
-    out->head_offset = in->head_offset;
     return DT_OK;
 }
 
 uint64_t
 inputs_line_at(struct inputs *ins, uint32_t id, uint64_t offset)
 {
-    const struct input *in = NULL;
+    const struct input *in;
 
     pthread_mutex_lock(&ins->lock);
-    if (id >= 1 && id <= ins->nr_all) {
-        in = ins->all[id - 1];
-    }
+    in = id >= 1 && id <= ins->nr_all ? ins->all[id - 1] : NULL;
     pthread_mutex_unlock(&ins->lock);
     return in ? input_line_at(in, offset) : 0;
 }

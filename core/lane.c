@@ -1,42 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One instance of a query's map stage with the host that it talks to.
+ * One instance of a query's map stage: feeding it, and its end.
  */
-#include "lane.h"
+#include "lane-host.h"
 
 #include "clock.h"
 #include "config.h"
 #include "lines.h"
 
-#include <bytes.h>
-
 #include <stdlib.h>
-
-#define PARTIAL_MAX (8u * 1024u * 1024u)
-
-struct lane {
-    struct dt_query base; /* first: the plugin's handle is the lane */
-    struct lane_shared *sh;
-    enum dt_role role;
-    struct instance *instance;
-    struct unit unit;
-    int64_t next_report_ms; /* 0: no intervals */
-    pthread_mutex_t busy;   /* held from getting a unit to giving it back */
-    bool is_over;           /* no more than close may be called */
-    bool is_first_run;
-    /* what lane_shared and env->live do not know of yet */
-    uint64_t nr_sent, bytes_read, bytes_sent;
-    uint32_t generation;  /* which file of a followed source is fed */
-    bool is_closing;      /* inside close: output is refused */
-    struct packer packer; /* what was emitted, on its way */
-    struct buf slack;     /* a partial on its way to combine */
-};
-
-static struct lane *
-lane_of(struct dt_query *q)
-{
-    return (struct lane *)q;
-}
 
 int
 lane_fail(struct lane_shared *sh, int status, const char *text)
@@ -55,8 +27,6 @@ lane_fail(struct lane_shared *sh, int status, const char *text)
     inputs_interrupt(sh->inputs);
     return status;
 }
-
-/* ---- host calls ---- */
 
 static void
 add_to(_Atomic uint64_t *counter, uint64_t nr)
@@ -78,193 +48,6 @@ count_sent(struct lane *l)
     }
     l->nr_sent = l->bytes_read = l->bytes_sent = 0;
 }
-
-/* Nothing may come behind the last drain, so close emits in vain. */
-static bool
-may_emit(const struct lane *l)
-{
-    return !l->is_closing && !cancel_is_set(l->sh->cancel);
-}
-
-static int
-host_emit_lines(struct dt_query *q, const struct dt_lines *lines)
-{
-    struct lane *l = lane_of(q);
-    uint64_t nr = lines->nr_lines;
-    bool is_ended = lines->len && lines->data[lines->len - 1] == '\n';
-
-    if (!may_emit(l)) {
-        return DT_ERR_CANCELLED;
-    }
-    if (lines->len == 0) {
-        return DT_OK;
-    }
-    if (lines->len > WIRE_MAX_FRAME - WIRE_MAX_FIXED || nr > UINT32_MAX) {
-        return dt_error(q, DT_ERR_LIMIT,
-                        "%zu bytes of lines at once; at most %u are allowed",
-                        lines->len, WIRE_MAX_FRAME - WIRE_MAX_FIXED);
-    }
-    if ((l->sh->is_numbered || l->sh->env->live) && nr == 0) {
-        nr = bytes_count_newlines(lines->data, lines->len) + !is_ended;
-    }
-    l->nr_sent += nr;
-    l->bytes_sent += lines->len;
-    const struct wire_frame f = {
-        .type = WIRE_S_LINES,
-        .query = l->sh->spec->id,
-        .source = lines->source,
-        .flags = is_ended ? 0 : lines->flags & (DT_BLOCK_NOEOL | DT_BLOCK_CUT),
-        .generation = l->generation,
-        .first_line = l->sh->is_numbered ? lines->first_line : 0,
-        .nr_lines = (uint32_t)nr,
-        .offset = lines->offset,
-        .data = lines->data,
-        .len = lines->len};
-    return packer_lines(&l->packer, &f);
-}
-
-/* Hands a partial to the instance that merges on the server. */
-static int
-feed_combine(struct lane *l, const void *data, size_t len)
-{
-    struct dt_block b = {.size = sizeof(b), .flags = DT_BLOCK_PARTIAL};
-    int rc;
-
-    l->slack.len = 0;
-    if (buf_reserve(&l->slack, len + BYTES_SLACK) != DT_OK) {
-        return DT_ERR_NOMEM;
-    }
-    memcpy(l->slack.data, data, len);
-    memset(l->slack.data + len, 0, BYTES_SLACK);
-    b.data = l->slack.data;
-    b.len = len;
-    pthread_mutex_lock(&l->sh->combine_lock);
-    rc = instance_feed(l->sh->combine->instance, &b);
-    pthread_mutex_unlock(&l->sh->combine_lock);
-    return rc == DT_STOP ? DT_OK : rc;
-}
-
-static int
-host_emit_partial(struct dt_query *q, const void *data, size_t len)
-{
-    struct lane *l = lane_of(q);
-
-    if (!may_emit(l)) {
-        return DT_ERR_CANCELLED;
-    }
-    if (len > PARTIAL_MAX) {
-        return dt_error(q, DT_ERR_LIMIT,
-                        "a partial result of %zu bytes; at most %u are "
-                        "allowed",
-                        len, PARTIAL_MAX);
-    }
-    if (l->sh->combine && l->role == DT_ROLE_MAP) {
-        return feed_combine(l, data, len);
-    }
-    l->bytes_sent += len;
-    const struct wire_frame f = {.type = WIRE_S_PARTIAL,
-                                 .query = l->sh->spec->id,
-                                 .data = data,
-                                 .len = len};
-    return packer_frame(&l->packer, &f);
-}
-
-static int
-host_emit_text(struct dt_query *q, const char *data, size_t len)
-{
-    struct lane *l = lane_of(q);
-
-    if (!may_emit(l)) {
-        return DT_ERR_CANCELLED;
-    }
-    if (len > PARTIAL_MAX) {
-        return dt_error(q, DT_ERR_LIMIT,
-                        "%zu bytes of text at once; at most %u are allowed",
-                        len, PARTIAL_MAX);
-    }
-    l->bytes_sent += len;
-    const struct wire_frame f = {.type = WIRE_S_TEXT,
-                                 .query = l->sh->spec->id,
-                                 .data = data,
-                                 .len = len};
-    return packer_frame(&l->packer, &f);
-}
-
-static void
-host_note(struct dt_query *q, const char *text)
-{
-    struct lane *l = lane_of(q);
-
-    query_note(l->sh->env, l->sh->spec->id, l->sh->cancel, "%s", text);
-}
-
-static void
-host_error(struct dt_query *q, int status, const char *text)
-{
-    lane_fail(lane_of(q)->sh, status, text);
-}
-
-static void
-host_log(struct dt_query *q, enum dt_log_level level, const char *text)
-{
-    const struct query_env *env = lane_of(q)->sh->env;
-
-    if (env->log) {
-        env->log(env->log_ctx, level, text);
-    }
-}
-
-static const char *
-host_arg(struct dt_query *q, const char *name, size_t index, size_t *len)
-{
-    return query_spec_arg(lane_of(q)->sh->spec, name, index, len);
-}
-
-static bool
-host_cancelled(struct dt_query *q)
-{
-    return cancel_is_set(lane_of(q)->sh->cancel);
-}
-
-static int
-host_source(struct dt_query *q, uint32_t id, struct dt_source *out)
-{
-    return inputs_lookup(lane_of(q)->sh->inputs, id, out);
-}
-
-static enum dt_role
-host_role(struct dt_query *q)
-{
-    return lane_of(q)->role;
-}
-
-static void
-host_ordered(struct dt_query *q)
-{
-    lane_of(q)->sh->is_ordered = true;
-}
-
-static uint64_t
-host_line_at(struct dt_query *q, uint32_t source, uint64_t offset)
-{
-    return inputs_line_at(lane_of(q)->sh->inputs, source, offset);
-}
-
-static const struct dt_host lane_host = {
-    .size = sizeof(struct dt_host),
-    .emit_lines = host_emit_lines,
-    .emit_partial = host_emit_partial,
-    .emit_text = host_emit_text,
-    .note = host_note,
-    .error = host_error,
-    .log = host_log,
-    .arg = host_arg,
-    .cancelled = host_cancelled,
-    .source = host_source,
-    .role = host_role,
-    .ordered = host_ordered,
-    .line_at = host_line_at,
-};
 
 /* ---- making ---- */
 
@@ -334,7 +117,9 @@ lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
                              .first_line = first_line,
                              .nr_lines = len == u->len ? nr_lines : 0,
                              .offset = u->offset + at,
-                             .sequence = u->seq};
+                             .sequence = u->seq,
+                             .generation =
+                                 l->sh->spec->follow ? l->generation : 0};
 
         if (u->is_first && l->is_first_run) {
             b.flags |= DT_BLOCK_FIRST;
@@ -358,16 +143,35 @@ lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
     return rc;
 }
 
-int
-lane_feed_last(struct lane *l, const struct unit *u)
+static int
+feed_empty(struct lane *l, const struct unit *u, uint32_t flags)
 {
     const struct dt_block b = {.size = sizeof(b),
                                .source = u->input->id,
-                               .flags = DT_BLOCK_LAST |
-                                        (u->is_first ? DT_BLOCK_FIRST : 0),
+                               .flags =
+                                   flags | (u->is_first ? DT_BLOCK_FIRST : 0),
                                .data = "",
                                .sequence = u->seq};
-    int rc = instance_feed(l->instance, &b);
+
+    return instance_feed(l->instance, &b);
+}
+
+int
+lane_feed_begin(struct lane *l, const struct unit *u)
+{
+    int rc = feed_empty(l, u, 0);
+
+    if (rc == DT_STOP) {
+        atomic_store(&u->input->is_stopped, true);
+        rc = DT_OK;
+    }
+    return rc;
+}
+
+int
+lane_feed_last(struct lane *l, const struct unit *u)
+{
+    int rc = feed_empty(l, u, DT_BLOCK_LAST);
 
     return rc == DT_STOP ? DT_OK : rc;
 }
@@ -378,10 +182,17 @@ lane_set_generation(struct lane *l, uint32_t generation)
     l->generation = generation;
 }
 
+const struct lane_place *
+lane_place(const struct lane *l)
+{
+    return &l->place;
+}
+
 int
 lane_begin_unit(struct lane *l, const struct unit *u)
 {
     l->is_first_run = true;
+    l->place.is_set = l->place.has_lines = false;
     packer_begin(&l->packer, u->seq);
     return order_wait_room(l->sh->order, u->seq);
 }

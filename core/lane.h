@@ -34,7 +34,37 @@ struct lane_shared {
     _Atomic uint64_t lines_sent;
 };
 
-struct lane;
+/* Following: where another session may go on, as far as the present unit
+ * says. */
+struct lane_place {
+    bool has_lines; /* lines were given out, which say it themselves */
+    bool is_set;    /* the plugin said it without lines (dt_emit_lines) */
+    /* of what came last */
+    uint32_t generation;
+    uint64_t offset;
+    uint32_t state_len;
+    uint8_t state[DT_STATE_MAX];
+};
+
+/* Fields are of lane*.c. */
+struct lane {
+    struct dt_query base; /* first: the plugin's handle is the lane */
+    struct lane_shared *sh;
+    enum dt_role role;
+    struct instance *instance;
+    struct unit unit;
+    int64_t next_report_ms; /* 0: no intervals */
+    pthread_mutex_t busy;   /* held from getting a unit to giving it back */
+    bool is_over;           /* no more than close may be called */
+    bool is_first_run;
+    /* what lane_shared and env->live do not know of yet */
+    uint64_t nr_sent, bytes_read, bytes_sent;
+    uint32_t generation; /* which file of a followed source is fed */
+    struct lane_place place;
+    bool is_closing;      /* inside close: output is refused */
+    struct packer packer; /* what was emitted, on its way */
+    struct buf slack;     /* a partial on its way to combine */
+};
 
 /* Starts the instance. `role`: DT_ROLE_MAP, or DT_ROLE_COMBINE for the reduce
  * stage on the server. */
@@ -49,10 +79,13 @@ int lane_feed_run(struct lane *l, const struct unit *u, uint64_t first_line,
                   uint64_t nr_lines);
 /* How many lines the present run is; 0 when nobody wants to know. */
 uint64_t lane_count_run(struct lane *l, const struct unit *u);
+/* Feeds an empty block that begins a source, which the plugin may stop. */
+int lane_feed_begin(struct lane *l, const struct unit *u);
 /* Feeds the empty block that ends a source. */
 int lane_feed_last(struct lane *l, const struct unit *u);
 /* Following: which file of the source is fed from now on. */
 void lane_set_generation(struct lane *l, uint32_t generation);
+const struct lane_place *lane_place(const struct lane *l);
 /* The unit whose runs are fed from now on; its output goes out at the end. */
 int lane_begin_unit(struct lane *l, const struct unit *u);
 int lane_end_unit(struct lane *l);

@@ -83,15 +83,10 @@ spill(struct packer *p)
     return packer_push(p);
 }
 
-int
-packer_frame(struct packer *p, const struct wire_frame *f)
+static int
+append_frame(struct packer *p, const struct wire_frame *f)
 {
     close_frame(p);
-    if (f->len >= DIRECT_BYTES && try_turn(p)) {
-        int rc = packer_push(p);
-
-        return rc == DT_OK ? outq_push(p->queue, f, p->cancel) : rc;
-    }
     if (buf_reserve(&p->out, WIRE_MAX_FIXED + f->len) != DT_OK) {
         return DT_ERR_NOMEM;
     }
@@ -100,28 +95,70 @@ packer_frame(struct packer *p, const struct wire_frame *f)
         memcpy(p->out.data + p->out.len, f->data, f->len);
         p->out.len += f->len;
     }
-    return spill(p);
+    return DT_OK;
+}
+
+int
+packer_frame(struct packer *p, const struct wire_frame *f)
+{
+    int rc;
+
+    close_frame(p);
+    if (f->len >= DIRECT_BYTES && try_turn(p)) {
+        rc = packer_push(p);
+        return rc == DT_OK ? outq_push(p->queue, f, p->cancel) : rc;
+    }
+    rc = append_frame(p, f);
+    return rc == DT_OK ? spill(p) : rc;
 }
 
 /* True when the lines can simply be put behind those of the open frame. */
 static bool
-may_extend(const struct packer *p, const struct wire_frame *f)
+may_extend(const struct packer *p, const struct wire_frame *f, size_t state_len)
 {
     return p->is_open && p->open.source == f->source && p->open.flags == 0 &&
+           p->open.generation == f->generation && p->state_len == state_len &&
            (f->first_line == 0
                 ? p->open.first_line == 0
                 : p->open.first_line + p->open.nr_lines == f->first_line) &&
            p->out.len - p->open_at + f->len < WIRE_BLOCK;
 }
 
+/* The state stands in front of the lines: it is never missing where they have
+ * arrived. */
+static int
+put_state(struct packer *p, const struct wire_frame *lines, const void *state,
+          size_t len)
+{
+    const struct wire_frame f = {.type = WIRE_S_STATE,
+                                 .query = lines->query,
+                                 .source = lines->source,
+                                 .data = state,
+                                 .len = len};
+    int rc = len ? append_frame(p, &f) : DT_OK;
+
+    p->state_at = p->out.len - len;
+    p->state_len = len;
+    return rc;
+}
+
 int
-packer_lines(struct packer *p, const struct wire_frame *f)
+packer_lines(struct packer *p, const struct wire_frame *f, const void *state,
+             size_t state_len)
 {
     if (f->len >= DIRECT_BYTES) {
-        return packer_frame(p, f);
+        int rc = put_state(p, f, state, state_len);
+
+        return rc == DT_OK ? packer_frame(p, f) : rc;
     }
-    if (!may_extend(p, f)) {
+    if (!may_extend(p, f, state_len)) {
+        int rc;
+
         close_frame(p);
+        rc = put_state(p, f, state, state_len);
+        if (rc != DT_OK) {
+            return rc;
+        }
         if (buf_reserve(&p->out, WIRE_MAX_FIXED + f->len) != DT_OK) {
             return DT_ERR_NOMEM;
         }
@@ -132,6 +169,8 @@ packer_lines(struct packer *p, const struct wire_frame *f)
         p->is_open = true;
     } else if (buf_reserve(&p->out, f->len) != DT_OK) {
         return DT_ERR_NOMEM;
+    } else if (state_len) { /* of the same length as it was */
+        memcpy(p->out.data + p->state_at, state, state_len);
     }
     memcpy(p->out.data + p->out.len, f->data, f->len);
     p->out.len += f->len;

@@ -20,6 +20,8 @@ struct packer {
     bool is_open;
     size_t open_at; /* of the open frame's header in out */
     struct wire_frame open;
+    size_t state_at; /* of the STATE payload in front of it, … */
+    size_t state_len;
 };
 
 void packer_init(struct packer *p, struct outq *queue, struct order *order,
@@ -36,8 +38,10 @@ void packer_alone(struct packer *p);
 /* Appends a frame; wait and fail as outq_push. The payload is copied or
  * written before they return. */
 int packer_frame(struct packer *p, const struct wire_frame *f);
-/* The same for LINES, which may join the frame before. */
-int packer_lines(struct packer *p, const struct wire_frame *f);
+/* The same for LINES, which may join the frame before. `state` (or NULL): of
+ * the plugin behind these lines; a STATE frame in front of them tells it. */
+int packer_lines(struct packer *p, const struct wire_frame *f,
+                 const void *state, size_t state_len);
 /* Sends what is held; only with the turn. */
 int packer_push(struct packer *p);
 /* Makes visible what was sent and, with the turn, what is held. */

@@ -16,6 +16,7 @@ source_desc_fini(struct source_desc *d)
     free(d->name);
     free(d->path);
     free(d->fingerprint);
+    free(d->state);
     *d = (struct source_desc){0};
 }
 
@@ -26,6 +27,8 @@ source_desc_copy(struct source_desc *to, const struct source_desc *from)
     to->name = malloc(from->name_len + 1);
     to->path = from->path ? strdup(from->path) : NULL;
     to->fingerprint = from->fingerprint ? strdup(from->fingerprint) : NULL;
+    to->state = NULL;
+    to->state_len = 0;
     if (!to->name || (from->path && !to->path) ||
         (from->fingerprint && !to->fingerprint)) {
         source_desc_fini(to);
@@ -33,6 +36,28 @@ source_desc_copy(struct source_desc *to, const struct source_desc *from)
     }
     memcpy(to->name, from->name, from->name_len);
     to->name[from->name_len] = '\0';
+    if (source_desc_set_state(to, from->state, from->state_len) != DT_OK) {
+        source_desc_fini(to);
+        return DT_ERR_NOMEM;
+    }
+    return DT_OK;
+}
+
+int
+source_desc_set_state(struct source_desc *d, const void *state, size_t len)
+{
+    char *copy = NULL;
+
+    if (len) {
+        copy = malloc(len);
+        if (!copy) {
+            return DT_ERR_NOMEM;
+        }
+        memcpy(copy, state, len);
+    }
+    free(d->state);
+    d->state = copy;
+    d->state_len = len;
     return DT_OK;
 }
 
@@ -89,6 +114,9 @@ source_desc_from_json(const json_t *o, struct source_desc *out,
     rc = rc ? rc : parse_number_text(o, "dev", &out->dev, err);
     rc = rc ? rc : parse_number_text(o, "ino", &out->ino, err);
     rc = rc ? rc : parse_number_text(o, "offset", &out->offset, err);
+    rc = rc ? rc
+            : jsonval_bytes(o, "state", DT_STATE_MAX, &out->state,
+                            &out->state_len, err);
     return rc ? rc
               : jsonval_bytes(o, "fingerprint", MAX_FINGERPRINT,
                               &out->fingerprint, NULL, err);
@@ -110,6 +138,10 @@ source_desc_to_json(const struct source_desc *d)
         failed |= jsonval_put(o, "dev", number_text(d->dev));
         failed |= jsonval_put(o, "ino", number_text(d->ino));
         failed |= jsonval_put(o, "offset", number_text(d->offset));
+    }
+    if (d->state_len) {
+        failed |=
+            jsonval_put(o, "state", jsonval_from_bytes(d->state, d->state_len));
     }
     if (d->fingerprint) {
         failed |= jsonval_put(o, "fingerprint", json_string(d->fingerprint));

@@ -33,6 +33,8 @@ struct source_desc {
     uint64_t dev, ino;
     char *fingerprint; /* NULL: none */
     uint64_t offset;   /* SOURCE: where it begins; resume: where to go on */
+    char *state;       /* resume: of the plugin, there; NULL: none */
+    size_t state_len;
 };
 
 /* One query, as the client states it. Owned strings; all zero is valid. */
@@ -117,6 +119,8 @@ int hello_format(const struct hello *h, struct buf *out);
 void source_desc_fini(struct source_desc *d);
 /* Deep copy into *to. DT_OK or DT_ERR_NOMEM (then *to is empty). */
 int source_desc_copy(struct source_desc *to, const struct source_desc *from);
+/* Replaces the state by a copy of `len` bytes. DT_OK or DT_ERR_NOMEM. */
+int source_desc_set_state(struct source_desc *d, const void *state, size_t len);
 int source_desc_parse(const void *json, size_t len, struct source_desc *out,
                       struct error *err);
 int source_desc_format(const struct source_desc *d, struct buf *out);

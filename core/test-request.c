@@ -415,7 +415,9 @@ test_resume_round_trip(void **state)
                             .dev = UINT64_MAX,
                             .ino = 1ull << 63,
                             .fingerprint = (char *)(uintptr_t) "12-ab",
-                            .offset = UINT64_MAX - 1};
+                            .offset = UINT64_MAX - 1,
+                            .state = (char *)(uintptr_t) "\0\xff",
+                            .state_len = 2};
     struct query_spec spec = {.id = 1, .follow = true, .last_lines = 7};
     struct query_spec copy, back = {0};
     struct buf out = {0};
@@ -434,6 +436,8 @@ test_resume_round_trip(void **state)
     assert_int_equal(back.resume[0].generation, 3);
     assert_true(back.resume[0].dev == d.dev && back.resume[0].ino == d.ino);
     assert_true(back.resume[0].offset == d.offset);
+    assert_int_equal(back.resume[0].state_len, d.state_len);
+    assert_memory_equal(back.resume[0].state, d.state, d.state_len);
     query_spec_fini(&spec);
     query_spec_fini(&copy);
     query_spec_fini(&back);

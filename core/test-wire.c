@@ -7,12 +7,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 static const uint8_t all_types[] = {
-    WIRE_C_HELLO,  WIRE_C_QUERY, WIRE_C_CANCEL,   WIRE_S_HELLO, WIRE_S_SOURCE,
-    WIRE_S_LINES,  WIRE_S_PARTIAL, WIRE_S_NOTE,   WIRE_S_PROGRESS,
-    WIRE_S_END,    WIRE_S_TEXT,
+    WIRE_C_HELLO,    WIRE_C_QUERY, WIRE_C_CANCEL,  WIRE_S_HELLO,
+    WIRE_S_SOURCE,   WIRE_S_LINES, WIRE_S_PARTIAL, WIRE_S_NOTE,
+    WIRE_S_PROGRESS, WIRE_S_END,   WIRE_S_TEXT,    WIRE_S_STATE,
 };
 
 static size_t
@@ -44,8 +45,8 @@ test_round_trip(void **state)
                                      .len = 4};
         size_t len = encode_whole(bytes, &f);
 
-        assert_int_equal(
-            wire_decode(bytes, len, WIRE_MAX_FRAME, &got, &used), DT_OK);
+        assert_int_equal(wire_decode(bytes, len, WIRE_MAX_FRAME, &got, &used),
+                         DT_OK);
         assert_int_equal(used, len);
         assert_int_equal(got.type, f.type);
         assert_int_equal(got.len, 4);
@@ -87,9 +88,8 @@ test_bad_lengths(void **state)
     size_t used;
 
     (void)state;
-    assert_int_equal(
-        wire_decode("\0\0\0\0x", 5, WIRE_MAX_REQUEST, &got, &used),
-        DT_ERR_PROTO);
+    assert_int_equal(wire_decode("\0\0\0\0x", 5, WIRE_MAX_REQUEST, &got, &used),
+                     DT_ERR_PROTO);
     assert_int_equal(
         wire_decode("\xff\xff\xff\xff", 4, WIRE_MAX_REQUEST, &got, &used),
         DT_ERR_LIMIT);
@@ -98,9 +98,10 @@ test_bad_lengths(void **state)
         wire_decode("\0\0\0\x03\x42zz", 7, WIRE_MAX_REQUEST, &got, &used),
         DT_ERR_PROTO);
     /* unknown types pass, to be skipped */
-    assert_int_equal(
-        wire_decode("\0\0\0\x03\xee" "zz", 7, WIRE_MAX_REQUEST, &got, &used),
-        DT_OK);
+    assert_int_equal(wire_decode("\0\0\0\x03\xee"
+                                 "zz",
+                                 7, WIRE_MAX_REQUEST, &got, &used),
+                     DT_OK);
     assert_int_equal(used, 7);
 }
 

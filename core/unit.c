@@ -458,3 +458,21 @@ input_line_at(const struct input *in, uint64_t offset)
     buf_fini(&mem);
     return line;
 }
+
+void
+input_describe(const struct input *in, struct dt_source *out)
+{
+    out->name = in->target.name;
+    out->path = in->target.path;
+    if (out->size >=
+        offsetof(struct dt_source, head_offset) + sizeof(out->head_offset)) {
+        out->head = in->head;
+        out->head_len = in->head_len;
+        out->head_offset = in->head_offset;
+    }
+    if (out->size >=
+        offsetof(struct dt_source, state_len) + sizeof(out->state_len)) {
+        out->state = in->state;
+        out->state_len = in->state_len;
+    }
+}

@@ -47,6 +47,9 @@ struct input {
     char *head;    /* the first line; NULL: not known */
     size_t head_len;
     uint64_t head_offset;
+    /* Following: of the plugin where an earlier session stopped; borrowed. */
+    const char *state;
+    size_t state_len;
 };
 
 /* One unit. Zero it before the first inputs_next. `mem` is the thread's block
@@ -83,6 +86,8 @@ int unit_next_run(const struct inputs_args *a, struct unit *u);
  * with what was in *other. */
 int unit_detach(struct unit *u, struct buf *other);
 void unit_fini(struct unit *u);
+/* Fills in what plugins may know of it, but for the host; by out->size. */
+void input_describe(const struct input *in, struct dt_source *out);
 /* The number of the line at an offset of a plain file; 0: cannot tell. */
 uint64_t input_line_at(const struct input *in, uint64_t offset);
 

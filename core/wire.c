@@ -48,6 +48,7 @@ fixed_len(uint8_t type)
 {
     switch (type) {
     case WIRE_S_SOURCE:
+    case WIRE_S_STATE:
         return 8;
     case WIRE_S_LINES:
         return WIRE_LINES_LEN;
@@ -76,6 +77,7 @@ wire_encode(uint8_t *out, const struct wire_frame *f)
     p = put32(p, f->query);
     switch (f->type) {
     case WIRE_S_SOURCE:
+    case WIRE_S_STATE:
         put32(p, f->source);
         break;
     case WIRE_S_LINES:
@@ -131,6 +133,7 @@ wire_decode(const void *data, size_t len, size_t max, struct wire_frame *f,
     f->query = get32(&p);
     switch (f->type) {
     case WIRE_S_SOURCE:
+    case WIRE_S_STATE:
         f->source = get32(&p);
         break;
     case WIRE_S_LINES:
@@ -183,6 +186,8 @@ wire_type_name(uint8_t type)
         return "END";
     case WIRE_S_TEXT:
         return "TEXT";
+    case WIRE_S_STATE:
+        return "STATE";
     default:
         return "unknown";
     }

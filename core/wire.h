@@ -42,13 +42,15 @@ enum wire_type {
     WIRE_S_PROGRESS = 69, /* u32 query; u64 bytes done, u64 bytes known */
     WIRE_S_END = 70,      /* u32 query; JSON: status, message, counters */
     WIRE_S_TEXT = 71,     /* u32 query; text for the user's stdout */
-    WIRE_S_AUTHKEY = 72   /* text: "AUTHKEY OK" or "AUTHKEY ERR reason" */
+    WIRE_S_AUTHKEY = 72,  /* text: "AUTHKEY OK" or "AUTHKEY ERR reason" */
+    WIRE_S_STATE = 73     /* u32 query, u32 source; of the plugin behind the
+                             next LINES of the source, when following */
 };
 
 /* One frame. In memory the payload is `data`, borrowed from whoever made it.
  * query: all server frames but HELLO. source, flags, first_line, nr_lines,
- * offset: LINES (source also SOURCE); PROGRESS uses offset (bytes done) and
- * first_line (bytes known). */
+ * offset: LINES (source also SOURCE, STATE); PROGRESS uses offset (bytes done)
+ * and first_line (bytes known). */
 struct wire_frame {
     uint8_t type;
     uint32_t query;

@@ -151,6 +151,9 @@ struct dt_block {
     uint64_t offset;     /* of data in the (decoded) source, in bytes */
     uint64_t sequence;   /* blocks in the order of the input, over all
                             sources and instances of the query */
+    uint32_t generation; /* following: which file of the source the bytes are
+                            of, from 1; else 0 */
+    uint32_t spare;
 };
 
 /* Lines to give out. Whole lines with their newlines; only the last may lack
@@ -164,7 +167,16 @@ struct dt_lines {
     uint64_t offset;     /* in the source, right behind the last line */
     const char *data;
     size_t len; /* bytes */
+    /* Following: the file that the lines are of, as of their block; 0: that of
+     * the block that is being fed. */
+    uint32_t generation;
+    /* Following: what the plugin needs to go on right behind these lines when
+     * a connection broke and another session takes over: at most
+     * DT_STATE_MAX bytes, copied, given back in dt_source.state. */
+    uint32_t state_len;
+    const void *state;
 };
+#define DT_STATE_MAX 64u
 
 /* What is known of a source. Strings live as long as the query. */
 struct dt_source {
@@ -179,6 +191,11 @@ struct dt_source {
     const char *head;
     size_t head_len;
     uint64_t head_offset; /* of the head in the source, as block.offset */
+    /* Following: the state that came with the last lines of this source which
+     * the user has from an earlier session (dt_lines.state). NULL: none, the
+     * source begins. From outside: to be checked. */
+    const void *state;
+    size_t state_len;
 };
 
 /* One instance's way to the host; made by the host, never by a plugin. */
@@ -293,11 +310,24 @@ struct dt_plugin {
 
 /* Gives out lines; copies or writes them before it returns. Waits while the
  * reader of the output lags. DT_OK, or an error that the hook must return at
- * once (DT_ERR_CANCELLED when the query is cancelled). */
+ * once (DT_ERR_CANCELLED when the query is cancelled).
+ *
+ * No lines at all (len 0) say, when following, that a later session may go on
+ * at `offset`, in that state, although nothing was given out of what stands
+ * before it. Where the plugin called dt_ordered() the host assumes no such
+ * place by itself: lines may be held back. */
 static inline int
 dt_emit_lines(struct dt_query *q, const struct dt_lines *lines)
 {
     return q->host->emit_lines(q, lines);
+}
+
+/* Which file of a followed source a block is of; 0: not followed, or a host
+ * that does not say. */
+static inline uint32_t
+dt_block_generation(const struct dt_block *b)
+{
+    return b->size > offsetof(struct dt_block, generation) ? b->generation : 0;
 }
 
 /* Gives out a whole block, as cat does. */

@@ -9,6 +9,7 @@
 #include "algorithms.h"
 #include "auth-address.h"
 #include "confine.h"
+#include "endpoint.h"
 #include "penalty.h"
 #include "permission.h"
 
@@ -277,6 +278,16 @@ const struct config_row config_rows[] = {
     ROW("Server.JobCheckMs", CONFIG_INT, server.job_check_ms,
         "How often is looked whether a job is due, in milliseconds.",
         RANGE(10, 3600000, 60000), NONE_IS_DEFAULT),
+    ROW("Server.StatusSocket", CONFIG_PATH, server.status_socket,
+        "Unix socket that dserver --status asks; empty: none.",
+        .default_text = "./cache/dserver.sock", .min = 0,
+        .max = ENDPOINT_MAX_PATH),
+    ROW("Server.MetricsSocket", CONFIG_PATH, server.metrics_socket,
+        "Unix socket where Prometheus may ask; empty: none.", .min = 0,
+        .max = ENDPOINT_MAX_PATH),
+    ROW("Server.MetricsPort", CONFIG_INT, server.metrics_port,
+        "Port of 127.0.0.1 where Prometheus may ask; 0: none.",
+        RANGE(0, 65535, 0)),
     ROW("Server.Plugins", CONFIG_PLUGINS, server.plugins,
         "Settings of plugins by name.",
         .nr_offset = offsetof(struct config, server.nr_plugins), .max = 1000),

@@ -96,15 +96,18 @@ struct config_server {
     int auth_key_ttl_seconds;
     int auth_key_max_per_user;
     bool turbo_boost_disable;
-    char *journal_dir;  /* ours; empty: this machine's journal */
-    char *plugin_dir;   /* ours; empty: default search */
-    char *job_program;  /* ours: what runs a job; empty: the one built in */
-    int job_check_ms;   /* ours: how often jobs are looked at */
-    char *job_user;     /* ours: whose rights the workers of jobs have when the
-                           server was started as root; empty: session_user */
-    char *session_user; /* ours: whom the session process becomes when the
-                           server is started as root; default "nobody" */
-    char *sandbox;      /* ours: "auto", "require" or "off" */
+    char *journal_dir;   /* ours; empty: this machine's journal */
+    char *plugin_dir;    /* ours; empty: default search */
+    char *job_program;   /* ours: what runs a job; empty: the one built in */
+    int job_check_ms;    /* ours: how often jobs are looked at */
+    char *job_user;      /* ours: whose rights the workers of jobs have when the
+                            server was started as root; empty: session_user */
+    char *session_user;  /* ours: whom the session process becomes when the
+                            server is started as root; default "nobody" */
+    char *sandbox;       /* ours: "auto", "require" or "off" */
+    char *status_socket; /* ours: what --status asks; "": none */
+    char *metrics_socket; /* ours: where Prometheus asks; "": not there */
+    int metrics_port;     /* ours: likewise, on 127.0.0.1; 0: none */
     struct config_plugin *plugins;
     size_t nr_plugins;
     struct strv permissions_default;

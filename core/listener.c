@@ -36,8 +36,8 @@ struct listener {
     struct connection_shared shared;
     struct connection **conns;
     size_t nr, cap;
-    struct pollfd *polls; /* room for 2, guests, jobs, and those of cap
-                             connections */
+    struct pollfd *polls; /* room for 2, guests, jobs, those of cap
+                             connections, and of sight */
     size_t *nr_polled;    /* entries of each connection */
     int listen_fd;
     int signal_fd;
@@ -165,9 +165,11 @@ static bool
 make_polls(struct listener *l, size_t cap)
 {
     size_t nr_jobs = l->jobs.jobs ? jobs_max_poll(l->jobs.jobs) : 0;
-    struct pollfd *polls = reallocarray(
-        l->polls, 2 + ENTRANCE_MAX_GUESTS + nr_jobs + cap * CONNECTION_MAX_POLL,
-        sizeof(*polls));
+    struct pollfd *polls =
+        reallocarray(l->polls,
+                     2 + ENTRANCE_MAX_GUESTS + SIGHT_MAX_POLL + nr_jobs +
+                         cap * CONNECTION_MAX_POLL,
+                     sizeof(*polls));
 
     if (!polls) {
         return false;
@@ -214,6 +216,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     l->shared.log = args->log;
     l->shared.self = getpid();
     l->shared.empty_fd = -1;
+    sight_init(&l->sight);
     slots_init(&l->shared.slots);
     auth_cache_init(&l->shared.cache);
     penalty_init(&l->shared.penalty);
@@ -242,6 +245,9 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
                                      config->common.ssh_port, &port, err);
         st = l->listen_fd < 0 ? l->listen_fd : DT_OK;
     }
+    if (st == DT_OK) {
+        st = sight_open(&l->sight, &l->shared, port, err);
+    }
     if (st == DT_OK && (jobhost_init(&l->jobs, &l->shared, port) != DT_OK ||
                         !make_polls(l, l->cap))) {
         st = error_set(err, DT_ERR_NOMEM, "out of memory");
@@ -249,7 +255,6 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     if (st != DT_OK) {
         return st;
     }
-    sight_init(&l->sight, clock_now_ms());
     if (args->shutdown_after_s > 0) {
         l->stop_ms = clock_now_ms() + (int64_t)args->shutdown_after_s * 1000;
     }
@@ -265,6 +270,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
 static void
 close_all(struct listener *l)
 {
+    sight_close(&l->sight);
     jobhost_fini(&l->jobs);
     for (size_t i = 0; i < l->nr; i++) {
         connection_free(l->conns[i]);
@@ -499,6 +505,7 @@ static int
 turn(struct listener *l, struct error *err)
 {
     size_t nr_conns = l->nr, nr_guests, nr_jobs, n;
+    const struct sight_view v = view(l);
     struct pollfd *p = l->polls;
     bool accepts =
         l->listen_fd >= 0 && entrance_accepts(&l->entrance, clock_now_ms());
@@ -512,6 +519,7 @@ turn(struct listener *l, struct error *err)
         l->nr_polled[i] = connection_poll(l->conns[i], p + n);
         n += l->nr_polled[i];
     }
+    n += sight_poll(&l->sight, p + n);
     if (poll(p, n, clock_poll_ms(next_deadline(l))) < 0 && errno != EINTR) {
         return error_errno(err, errno, "listener: poll");
     }
@@ -527,6 +535,7 @@ turn(struct listener *l, struct error *err)
             }
         }
     }
+    sight_events(&l->sight, &v, p + n);
     if (l->listen_fd >= 0) {
         entrance_events(&l->entrance, p + 2, clock_now_ms());
     }

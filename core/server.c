@@ -8,6 +8,7 @@
 #include "confine.h"
 #include "options.h"
 #include "plugin-list.h"
+#include "status.h"
 #include "stdfds.h"
 
 #include <fcntl.h>
@@ -61,7 +62,10 @@ static const struct option_spec flags[] = {
      "Show the JSON schema of the configuration and leave"},
     {"list-plugins", OPTION_BOOL, AT(list_plugins), 0, NULL,
      "Show the plugins, or why one is refused, and leave"},
-    {"json", OPTION_BOOL, AT(json), 0, NULL, "--list-plugins as JSON"},
+    {"status", OPTION_BOOL, AT(status), 0, NULL,
+     "Show what the server with this configuration does, and leave"},
+    {"json", OPTION_BOOL, AT(json), 0, NULL,
+     "--list-plugins and --status as JSON"},
     {NULL, OPTION_BOOL, 0, 0, NULL, NULL},
 };
 
@@ -312,6 +316,41 @@ list_plugins(const struct server *s)
     return st;
 }
 
+/* Time for an answer of the running server. */
+#define STATUS_WAIT_MS 5000
+
+static int
+show_status(const struct server *s)
+{
+    struct error err = ERROR_INIT;
+    struct config *config = NULL;
+    struct buf json = {0}, text = {0};
+    int st = load_config(s, &config, &err);
+
+    if (st == DT_OK) {
+        st = status_ask(config->server.status_socket, STATUS_WAIT_MS, &json,
+                        &err);
+    }
+    if (st == DT_OK && !s->options.json) {
+        st = status_text(json.data, json.len, &text);
+        if (st != DT_OK) {
+            error_set(&err, st, "--status: not understood: %s",
+                      dt_strerror(st));
+        }
+    }
+    if (st == DT_OK) {
+        const struct buf *shown = s->options.json ? &json : &text;
+
+        fwrite(shown->data, 1, shown->len, stdout);
+    } else {
+        fprintf(stderr, "dserver: %s\n", err.text);
+    }
+    buf_fini(&text);
+    buf_fini(&json);
+    config_free(config);
+    return st;
+}
+
 bool
 server_answer(struct server *s, int *status)
 {
@@ -328,6 +367,9 @@ server_answer(struct server *s, int *status)
         st = dump_schema();
     } else if (o->list_plugins) {
         st = list_plugins(s);
+    } else if (o->status) {
+        *status = show_status(s) == DT_OK ? 0 : 1;
+        return true;
     } else {
         return false;
     }

@@ -27,6 +27,7 @@ struct server_options {
     bool dump_config;
     bool dump_schema;
     bool list_plugins;
+    bool status;
     bool json;
 };
 
@@ -42,7 +43,8 @@ struct server {
  * server_fini. */
 int server_parse(struct server *s, int argc, char **argv);
 /* The options that answer and leave (--version, --check-config, --dump-config,
- * --dump-schema, --list-plugins). True: done, with the exit status in *status.
+ * --dump-schema, --list-plugins, --status). True: done, with the exit status in
+ * *status.
  */
 bool server_answer(struct server *s, int *status);
 /* Loads settings and plugins, opens the log and serves until told to stop. */

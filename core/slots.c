@@ -81,6 +81,19 @@ slots_take(struct slots_table *s, struct slots_holder *h, uint32_t id,
     return DT_OK;
 }
 
+size_t
+slots_waiting(const struct slots_table *s, enum slots_pool pool)
+{
+    const struct slot *slot;
+    size_t nr = 0;
+
+    TAILQ_FOREACH(slot, &s->waiting[pool], link)
+    {
+        nr++;
+    }
+    return nr;
+}
+
 static struct slot *
 find(const struct slot_list *list, const struct slots_holder *h, uint32_t id,
      enum slots_pool pool)

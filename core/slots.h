@@ -48,6 +48,8 @@ int slots_take(struct slots_table *s, struct slots_holder *h, uint32_t id,
  * DT_ERR_NOENT. */
 int slots_give(struct slots_table *s, struct slots_holder *h, uint32_t id,
                enum slots_pool pool);
+/* How many wait for a slot of a pool. */
+size_t slots_waiting(const struct slots_table *s, enum slots_pool pool);
 /* Gives everything back. */
 void slots_drop(struct slots_table *s, struct slots_holder *h);
 

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #define OPEN_MAX_TRIES 10
 
@@ -182,6 +183,19 @@ source_open_checked(const char *path, const struct permission *permission,
                            "%s: replaced again and again while opening", path);
     }
     return status == DT_OK ? fd : status;
+}
+
+int
+source_open_refuse_output(const char *path, const struct stat *st,
+                          struct error *err)
+{
+    struct stat out;
+
+    if (!S_ISREG(st->st_mode) || fstat(STDOUT_FILENO, &out) < 0 ||
+        out.st_dev != st->st_dev || out.st_ino != st->st_ino) {
+        return DT_OK;
+    }
+    return error_set(err, DT_ERR_IO, "%s: is the output as well", path);
 }
 
 uint64_t

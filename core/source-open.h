@@ -26,6 +26,12 @@ struct permission;
 int source_open_checked(const char *path, const struct permission *permission,
                         bool allow_fifo, struct stat *st, struct error *err);
 
+/* DT_ERR_IO when `st` is the regular file that this process's standard output
+ * goes to: reading it would never end, as each line that is read makes it
+ * longer. For programs whose output is what they read. */
+int source_open_refuse_output(const char *path, const struct stat *st,
+                              struct error *err);
+
 /* The size in bytes of a regular file that the user may read; 0 for all else.
  * Opens nothing. `is_endless`: it is a fifo, which has no size. */
 uint64_t source_measure(const char *path, const struct permission *permission,

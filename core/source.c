@@ -430,6 +430,13 @@ source_open(const struct source_target *target,
     if (fd < 0) {
         return fd;
     }
+    status = args->is_serverless
+                 ? source_open_refuse_output(target->path, &st, err)
+                 : DT_OK;
+    if (status != DT_OK) {
+        close(fd);
+        return status;
+    }
     s = calloc(1, sizeof(*s));
     if (!s || !(s->path = strdup(target->path))) {
         free(s);

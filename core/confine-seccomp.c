@@ -204,6 +204,24 @@ add_rules(scmp_filter_ctx filter, enum confine_role role, uint32_t rights)
     return e;
 }
 
+/* The first `len` bytes of a file. Returns 0 or a negative errno. */
+static int
+read_file(int fd, char *data, size_t len)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t n = pread(fd, data + done, len - done, (off_t)done);
+
+        if (n > 0) {
+            done += (size_t)n;
+        } else if (n == 0 || errno != EINTR) {
+            return n == 0 ? -EIO : -errno;
+        }
+    }
+    return 0;
+}
+
 /* The program as bytes; libseccomp gives it to a file only. */
 static int
 export_program(scmp_filter_ctx filter, struct buf *program, struct error *err)
@@ -215,9 +233,7 @@ export_program(scmp_filter_ctx filter, struct buf *program, struct error *err)
     if (e == 0 && buf_reserve(program, (size_t)len) != DT_OK) {
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
-    if (e == 0 && pread(fd, program->data, (size_t)len, 0) != len) {
-        e = -EIO;
-    }
+    e = e == 0 ? read_file(fd, program->data, (size_t)len) : e;
     program->len = e == 0 ? (size_t)len : 0;
     return e == 0 ? DT_OK : error_errno(err, -e, "seccomp: making the filter");
 }

@@ -488,12 +488,35 @@ take_lines(struct follow_file *f, char *buffer, size_t len, size_t max_line,
     return FILE_LINES;
 }
 
+/* The bytes in front of the position and those behind it. Fewer than there were
+ * is truncation only when a second look, byte for byte, says the same: network
+ * file systems give fewer than they have. */
+static ssize_t
+read_on(const struct follow_file *f, char *tail, char *buffer, size_t cap)
+{
+    struct iovec v[2] = {{tail, f->tail_len}, {buffer, cap}};
+    uint64_t from = f->offset - f->tail_len;
+    ssize_t n, more;
+
+    do {
+        n = preadv(f->fd, v, 2, (off_t)from);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 || (size_t)n >= f->tail_len + f->rest_len) {
+        return n;
+    }
+    n = read_at(f->fd, tail, f->tail_len, from);
+    if (n < 0 || (size_t)n < f->tail_len) {
+        return n;
+    }
+    more = read_at(f->fd, buffer, cap, f->offset);
+    return more < 0 ? more : n + more;
+}
+
 enum follow_read
 follow_file_read(struct follow_file *f, char *buffer, size_t cap,
                  size_t max_line, bool is_final, struct follow_lines *out)
 {
     char tail[FOLLOW_TAIL_BYTES];
-    struct iovec v[2] = {{tail, f->tail_len}, {buffer, cap}};
     size_t len, run;
     ssize_t n;
 
@@ -501,9 +524,7 @@ follow_file_read(struct follow_file *f, char *buffer, size_t cap,
     if (f->is_truncated) {
         return tell_truncation(f, buffer, out);
     }
-    do {
-        n = preadv(f->fd, v, 2, (off_t)(f->offset - f->tail_len));
-    } while (n < 0 && errno == EINTR);
+    n = read_on(f, tail, buffer, cap);
     if (n < 0) {
         return FILE_FAILED;
     }

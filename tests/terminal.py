@@ -14,6 +14,7 @@ a step a line:
     run COMMAND          a shell's, which must succeed
     drained FIFO         waits until all that was written there was read
     interrupt STATUS     types Ctrl-C now and then until it ended with that
+    save FILE            writes screen and scrollback
     signal NAME          to the process
     end STATUS           waits until it ended with that exit status
 
@@ -184,6 +185,9 @@ class Run:
                                                  bytes(4)))[0]:
                 self.read(deadline, 0.02)
             os.close(fd)
+        elif word == 'save':
+            with open(rest, 'w', encoding='utf-8') as file:
+                file.write(self.screen.text())
         elif word == 'interrupt':
             self.step('send', '\\x03')
             next_one = time.monotonic() + 0.5

@@ -136,6 +136,15 @@ bars(const struct result *r, size_t column, size_t width, struct text *out)
     text_fini(&cell);
 }
 
+/* What a curve shows of a row: nothing of what is below 0. */
+static double
+height_of(const struct result *r, size_t i, size_t column)
+{
+    double v = result_number(r, &r->rows[i], column);
+
+    return isfinite(v) && v > 0 ? v : 0;
+}
+
 /* The greatest value of the rows that fall into a column of the picture. */
 static double *
 columns_of(const struct result *r, size_t column, size_t nr_rows,
@@ -146,15 +155,40 @@ columns_of(const struct result *r, size_t column, size_t nr_rows,
     for (size_t i = 0; v && i < nr_rows; i++) {
         double *to = &v[i * nr_columns / nr_rows];
 
-        *to = fmax(*to,
-                   fmax(0, magnitude(result_number(r, &r->rows[i], column))));
+        *to = fmax(*to, height_of(r, i, column));
     }
     return v;
 }
 
+/* The greatest of all, and how the table writes it; how many are below 0. */
+static double
+top_of(const struct result *r, size_t column, size_t nr_rows, struct text *out,
+       size_t *nr_below)
+{
+    double top = 0;
+
+    *nr_below = 0;
+    for (size_t i = 0; i < nr_rows; i++) {
+        double v = height_of(r, i, column);
+
+        *nr_below += result_number(r, &r->rows[i], column) < 0;
+        if (v > top || i == 0) {
+            top = v;
+            out->len = 0;
+            if (v > 0) {
+                result_cell(r, &r->rows[i], column, out);
+            } else {
+                text_char(out, '0');
+            }
+        }
+    }
+    return top;
+}
+
+/* The first and the last key below the picture, where they have room. */
 static void
 axis(const struct result *r, size_t margin, size_t nr_rows, size_t nr_columns,
-     struct text *out)
+     size_t room, struct text *out)
 {
     struct text first = {0}, last = {0};
     struct str a, b;
@@ -167,10 +201,14 @@ axis(const struct result *r, size_t margin, size_t nr_rows, size_t nr_columns,
     b.p = last.data;
     b.n = last.len;
     text_repeat(out, ' ', margin + 1);
-    text_str(out, a);
+    if (str_code_points(a) > room) {
+        fit(out, a, room);
+    } else {
+        text_str(out, a);
+    }
     len = str_code_points(a) + str_code_points(b);
-    if (nr_rows > 1) {
-        text_repeat(out, ' ', len + 1 < nr_columns ? nr_columns - len : 1);
+    if (nr_rows > 1 && len < room) {
+        text_repeat(out, ' ', len < nr_columns ? nr_columns - len : 1);
         text_str(out, b);
     }
     text_char(out, '\n');
@@ -182,15 +220,11 @@ static void
 curve(const struct result *r, size_t column, size_t width, struct text *out)
 {
     size_t nr_rows = r->nr - r->rows[r->nr - 1].is_other, margin, nr_columns;
-    size_t room, wide;
+    size_t room, wide, nr_below;
     struct text high = {0};
-    double *v, top = 0;
+    double *v, top = top_of(r, column, nr_rows, &high, &nr_below);
 
-    for (size_t i = 0; i < nr_rows; i++) {
-        top = fmax(top, magnitude(result_number(r, &r->rows[i], column)));
-    }
-    numbers_format(&high, top);
-    margin = high.len;
+    margin = high.len ? high.len : 1;
     room = width > margin + 12 ? width - margin - 2 : 10;
     nr_columns = room < nr_rows ? room : nr_rows;
     wide = nr_columns ? room / nr_columns : 1;
@@ -219,9 +253,15 @@ curve(const struct result *r, size_t column, size_t width, struct text *out)
                 text_puts(out, levels[here < 8 ? here : 8]);
             }
         }
+        while (out->len && out->data[out->len - 1] == ' ') {
+            out->len--;
+        }
         text_char(out, '\n');
     }
-    axis(r, margin, nr_rows, nr_columns * wide, out);
+    axis(r, margin, nr_rows, nr_columns * wide, room, out);
+    if (nr_below) {
+        text_printf(out, "%zu values below 0 are not drawn\n", nr_below);
+    }
     free(v);
     text_fini(&high);
 }

@@ -328,6 +328,16 @@ options_parse(const struct option_spec *table, int argc, char **argv,
               void *options, bool *given, char ***words, size_t *nr_words,
               struct error *err)
 {
+    set_defaults(table, options, given);
+    return options_parse_more(table, argc, argv, options, given, words,
+                              nr_words, err);
+}
+
+enum option_result
+options_parse_more(const struct option_spec *table, int argc, char **argv,
+                   void *options, bool *given, char ***words, size_t *nr_words,
+                   struct error *err)
+{
     struct parser p = {.table = table,
                        .argc = argc,
                        .argv = argv,
@@ -338,7 +348,6 @@ options_parse(const struct option_spec *table, int argc, char **argv,
 
     *words = NULL;
     *nr_words = 0;
-    set_defaults(table, options, given);
     while (p.at < argc && argv[p.at][0] == '-' && argv[p.at][1]) {
         enum option_result rc;
 

@@ -40,6 +40,11 @@ enum option_result options_parse(const struct option_spec *table, int argc,
                                  char **argv, void *options, bool *given,
                                  char ***words, size_t *nr_words,
                                  struct error *err);
+/* The same over what *options holds already; `given` is only added to. */
+enum option_result options_parse_more(const struct option_spec *table, int argc,
+                                      char **argv, void *options, bool *given,
+                                      char ***words, size_t *nr_words,
+                                      struct error *err);
 /* Appends "Usage of NAME:" and the flags in byte order. */
 int options_usage(const struct option_spec *table, const char *name,
                   struct buf *out);

@@ -14,6 +14,7 @@ static const uint8_t all_types[] = {
     WIRE_C_HELLO,    WIRE_C_QUERY, WIRE_C_CANCEL,  WIRE_S_HELLO,
     WIRE_S_SOURCE,   WIRE_S_LINES, WIRE_S_PARTIAL, WIRE_S_NOTE,
     WIRE_S_PROGRESS, WIRE_S_END,   WIRE_S_TEXT,    WIRE_S_STATE,
+    WIRE_S_UPDATED,
 };
 
 static size_t

@@ -56,6 +56,7 @@ fixed_len(uint8_t type)
     case WIRE_S_NOTE:
     case WIRE_S_END:
     case WIRE_S_TEXT:
+    case WIRE_S_UPDATED:
         return 4;
     case WIRE_S_PROGRESS:
         return 20;
@@ -188,6 +189,8 @@ wire_type_name(uint8_t type)
         return "TEXT";
     case WIRE_S_STATE:
         return "STATE";
+    case WIRE_S_UPDATED:
+        return "UPDATED";
     default:
         return "unknown";
     }

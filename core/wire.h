@@ -29,7 +29,7 @@ enum wire_type {
     /* client to server: JSON */
     WIRE_C_HELLO = 1,
     WIRE_C_QUERY = 2,
-    WIRE_C_UPDATE = 3,
+    WIRE_C_UPDATE = 3, /* a query that takes the place of all others */
     WIRE_C_CANCEL = 4,
     WIRE_C_AUTHKEY = 5,
     WIRE_C_BYE = 6,
@@ -43,8 +43,9 @@ enum wire_type {
     WIRE_S_END = 70,      /* u32 query; JSON: status, message, counters */
     WIRE_S_TEXT = 71,     /* u32 query; text for the user's stdout */
     WIRE_S_AUTHKEY = 72,  /* text: "AUTHKEY OK" or "AUTHKEY ERR reason" */
-    WIRE_S_STATE = 73     /* u32 query, u32 source; of the plugin behind the
+    WIRE_S_STATE = 73,    /* u32 query, u32 source; of the plugin behind the
                              next LINES of the source, when following */
+    WIRE_S_UPDATED = 74   /* u32 query; it runs in place of all others */
 };
 
 /* One frame. In memory the payload is `data`, borrowed from whoever made it.

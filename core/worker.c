@@ -133,10 +133,13 @@ id_is_taken(const struct worker *w, uint32_t id)
     return false;
 }
 
+/* `is_update`: the others will be cancelled, and may need a while to end. */
 static int
-begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
+begin_query(struct worker *w, const struct query_spec *spec, bool is_update,
+            struct error *err)
 {
     const struct config_server *limits = &w->a->config->server;
+    size_t max = (size_t)limits->max_queries * (is_update ? 2 : 1);
     struct job *j;
     int rc;
 
@@ -144,7 +147,7 @@ begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
     if (w->is_draining) {
         return error_set(err, DT_ERR_CANCELLED, "the server is shutting down");
     }
-    if (w->nr_jobs >= (size_t)limits->max_queries) {
+    if (w->nr_jobs >= max) {
         return error_set(err, DT_ERR_LIMIT,
                          "%zu queries run in this session already; "
                          "Server.MaxQueries allows %d",
@@ -187,14 +190,34 @@ begin_query(struct worker *w, const struct query_spec *spec, struct error *err)
 
 /* ---- requests ---- */
 
+/* Query `id` runs in place of the others. */
+static void
+replace_others(struct worker *w, uint32_t id)
+{
+    const struct wire_frame f = {
+        .type = WIRE_S_UPDATED, .query = id, .data = ""};
+
+    for (struct job *j = w->jobs; j; j = j->next) {
+        if (query_id(j->query) != id) {
+            query_cancel(j->query, CANCEL_CLIENT);
+        }
+    }
+    outq_post(w->env.out, &f);
+}
+
+/* QUERY and UPDATE. */
 static int
 on_query(struct worker *w, const struct wire_frame *f, struct error *err)
 {
     struct query_spec spec = {0};
+    bool is_update = f->type == WIRE_C_UPDATE;
     int rc = query_spec_parse(f->data, f->len, &spec, err);
 
     if (rc == DT_OK) {
-        rc = begin_query(w, &spec, err);
+        rc = begin_query(w, &spec, is_update, err);
+    }
+    if (rc == DT_OK && is_update) {
+        replace_others(w, spec.id);
     }
     if (spec.last) {
         w->is_last = true;
@@ -253,6 +276,7 @@ on_frame(struct worker *w, const struct wire_frame *f, struct error *err)
         rc = on_hello(f, err);
         break;
     case WIRE_C_QUERY:
+    case WIRE_C_UPDATE:
         rc = on_query(w, f, err);
         break;
     case WIRE_C_CANCEL:
@@ -263,9 +287,6 @@ on_frame(struct worker *w, const struct wire_frame *f, struct error *err)
         break;
     case WIRE_C_AUTHKEY:
         rc = worker_auth_request(&w->auth, f->data, f->len, err);
-        break;
-    case WIRE_C_UPDATE:
-        tell_session(w, "UPDATE requests are not supported here");
         break;
     default:
         break; /* unknown types are skipped */

@@ -35,6 +35,8 @@ struct fixture {
     struct buf notes;
     uint64_t bytes; /* of lines */
     unsigned nr_ends;
+    uint32_t updated;  /* what the last UPDATED named … */
+    uint32_t last_end; /* … and the last END */
     int result;
 };
 
@@ -91,8 +93,8 @@ send_frame(struct fixture *f, uint8_t type, const void *data, size_t len)
 }
 
 static void
-send_query(struct fixture *f, uint32_t id, const char *plugin, const char *file,
-           bool is_last)
+send_request(struct fixture *f, uint8_t type, uint32_t id, const char *plugin,
+             const char *file, bool is_last)
 {
     struct query_spec spec = {.id = id,
                               .plugin = (char *)(uintptr_t)plugin,
@@ -102,10 +104,17 @@ send_query(struct fixture *f, uint32_t id, const char *plugin, const char *file,
 
     assert_int_equal(strv_add(&spec.files, file), DT_OK);
     assert_int_equal(query_spec_format(&spec, &json), DT_OK);
-    send_frame(f, WIRE_C_QUERY, json.data, json.len);
+    send_frame(f, type, json.data, json.len);
     buf_fini(&json);
     spec.plugin = NULL;
     query_spec_fini(&spec);
+}
+
+static void
+send_query(struct fixture *f, uint32_t id, const char *plugin, const char *file,
+           bool is_last)
+{
+    send_request(f, WIRE_C_QUERY, id, plugin, file, is_last);
 }
 
 /* The listener's part: every slot is granted at once. */
@@ -141,6 +150,10 @@ take_frame(struct fixture *f, const struct wire_frame *frame)
         assert_int_equal(
             query_end_parse(frame->data, frame->len, &f->end, &err), DT_OK);
         f->nr_ends++;
+        f->last_end = frame->query;
+        break;
+    case WIRE_S_UPDATED:
+        f->updated = frame->query;
         break;
     default:
         break;
@@ -307,6 +320,47 @@ test_cancel_while_blocked(void **state)
     free(file);
 }
 
+/* Another query takes the place of one whose output is blocked, unless it
+ * cannot start. */
+static void
+test_update(void **state)
+{
+    char *file = big_file(32u << 20), *small = big_file(1u << 20);
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f;
+
+        start(&f, variants[i]);
+        send_query(&f, 1, "pcat", file, false);
+        while (f.bytes == 0) {
+            assert_true(pump(&f));
+        }
+        send_request(&f, WIRE_C_UPDATE, 2, "nosuch", small, false);
+        while (f.nr_ends == 0) {
+            assert_true(pump(&f));
+        }
+        assert_int_equal(f.last_end, 2);
+        assert_int_equal(f.end.status, DT_ERR_NOENT);
+        assert_int_equal(f.updated, 0);
+        send_request(&f, WIRE_C_UPDATE, 3, "pcat", small, false);
+        while (f.nr_ends < 3) {
+            assert_true(pump(&f));
+        }
+        assert_int_equal(f.updated, 3);
+        send_frame(&f, WIRE_C_BYE, "", 0);
+        while (pump(&f)) {
+        }
+        assert_int_equal(f.nr_ends, 3);
+        finish(&f);
+        assert_int_equal(f.result, 0);
+    }
+    unlink(file);
+    free(file);
+    unlink(small);
+    free(small);
+}
+
 static void
 test_client_vanishes(void **state)
 {
@@ -391,6 +445,7 @@ main(void)
         cmocka_unit_test(test_one_shot_ends_by_itself),
         cmocka_unit_test(test_several_queries_in_one_session),
         cmocka_unit_test(test_cancel_while_blocked),
+        cmocka_unit_test(test_update),
         cmocka_unit_test(test_client_vanishes),
         cmocka_unit_test(test_server_stops),
         cmocka_unit_test(test_broken_requests),

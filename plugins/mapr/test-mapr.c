@@ -251,8 +251,8 @@ test_plot(void **state)
     r.text = "t=1|v=8\nt=11|v=4\nt=25|v=0\n";
     out = run_query(&r);
     buf_append(&out.out, "", 1);
-    assert_non_null(strstr(out.out.data, "8.000000▕██████            \n"));
-    assert_non_null(strstr(out.out.data, "       0▕████████████      \n"));
+    assert_non_null(strstr(out.out.data, "8.000000▕██████\n"));
+    assert_non_null(strstr(out.out.data, "       0▕████████████\n"));
     mock_result_fini(&out);
 }
 

@@ -271,6 +271,12 @@ check_flags(struct start *s)
     if (f->port < 1 || f->port > 65535) {
         return bad_usage("--port: 1 to 65535 are allowed");
     }
+    if (f->connect_timeout < 0 || f->connect_timeout > FLAGS_MAX_S ||
+        f->handshake_timeout < 1 || f->handshake_timeout > FLAGS_MAX_S ||
+        f->wait < 0 || f->wait > FLAGS_MAX_S) {
+        return bad_usage("--connect-timeout, --handshake-timeout, --wait: up "
+                         "to 86400 seconds are allowed");
+    }
     if (f->cpc <= 0) {
         f->cpc = FLAGS_CPC;
     }

@@ -22,8 +22,11 @@ struct flags {
     bool raw, escape;
     bool stats;
     int64_t agent_key_index;
+    int64_t connect_timeout;
     int64_t cpc;
+    int64_t handshake_timeout;
     int64_t port;
+    int64_t wait;
     const char *auth_key_path;
     const char *cfg;
     const char *color;
@@ -45,6 +48,8 @@ struct flags {
 
 #define FLAGS_CPC 10
 #define FLAGS_PORT 2222
+#define FLAGS_HANDSHAKE 10
+#define FLAGS_MAX_S 86400 /* of all limits in seconds */
 
 #define FLAGS_BOOL(name, member, help)                                   \
     {                                                                    \
@@ -68,6 +73,8 @@ struct flags {
         FLAGS_TEXT("cfg", cfg, "", "Configuration file; none: read no file"),  \
         FLAGS_TEXT("color", color, "auto",                                     \
                    "Colours: auto (on a terminal), always, never"),            \
+        FLAGS_INT("connect-timeout", connect_timeout, 0,                       \
+                  "Seconds for each address; 0: as in the settings"),          \
         FLAGS_TEXT("control-tty", control_tty, "/dev/tty",                     \
                    "Device for questions and interactive control"),            \
         FLAGS_INT("cpc", cpc, FLAGS_CPC,                                       \
@@ -79,6 +86,8 @@ struct flags {
         FLAGS_BOOL("escape", escape,                                           \
                    "Show control bytes of lines, also into a pipe"),           \
         FLAGS_TEXT("files", files, "", "Comma-separated files and globs"),     \
+        FLAGS_INT("handshake-timeout", handshake_timeout, FLAGS_HANDSHAKE,     \
+                  "Seconds for SSH handshake, log-in, session, each"),         \
         FLAGS_BOOL("interactive-query", interactive_query,                     \
                    "Keep the session open and take commands"),                 \
         FLAGS_TEXT("key", key, "", "Obsolete name of auth-key-path"),          \
@@ -115,7 +124,9 @@ struct flags {
         FLAGS_TEXT("turbo", turbo, "yes",                                      \
                    "no: ask for the normal way of delivery"),                  \
         FLAGS_TEXT("user", user, "", "SSH user name; empty: log-in name"),     \
-        FLAGS_BOOL("version", version, "Print the version")
+        FLAGS_BOOL("version", version, "Print the version"),                   \
+        FLAGS_INT("wait", wait, 0,                                             \
+                  "Seconds, then go on without who has not answered; 0: no")
 /* A row of its own, since queries have other forms. */
 #define FLAGS_OUTPUT                        \
     FLAGS_TEXT("output", output, "default", \

@@ -167,6 +167,7 @@ read_some(struct link *l, struct chunk **c)
         got =
             ssh_channel_read(l->channel, l->env->scratch, (uint32_t)window, 0);
         l->since = 0;
+        l->has_bytes |= got > 0;
         return got > 0 ? push_scratch(l, c, (size_t)got) : got;
     }
     room = CHUNK_SIZE - (*c)->len;
@@ -174,6 +175,7 @@ read_some(struct link *l, struct chunk **c)
         ssh_channel_read(l->channel, (*c)->data + (*c)->len,
                          (uint32_t)(room < READ_BYTES ? room : READ_BYTES), 0);
     if (got > 0) {
+        l->has_bytes = true;
         l->since += (size_t)got;
         (*c)->len += (size_t)got;
         if ((*c)->len == CHUNK_SIZE) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One SSH connection to one server: up to the running subsystem. Moving bytes
- * is in link-data.c.
+ * is in link-data.c, host keys are in link-key.c.
  */
 #include "link-data.h"
+#include "link-key.h"
 
 #include "clock.h"
 #include "connect.h"
@@ -14,7 +15,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <unistd.h>
+
+#define RETRY_MS 250 /* first pause after a drop; doubled each time */
 
 /* The client's order wins. GB/s in measurements: 1.6, 1.5, 1.3, CTR 0.6. */
 #define CIPHERS                                      \
@@ -38,9 +42,8 @@ link_init(struct link *l, const struct link_env *env,
     };
 }
 
-/* Gives everything back but the result and the unknown key. */
-static void
-disconnect(struct link *l)
+void
+link_disconnect(struct link *l)
 {
     if (l->event) {
         ssh_event_remove_session(l->event, l->session);
@@ -73,27 +76,18 @@ disconnect(struct link *l)
     l->is_stalled = false;
 }
 
-static void
-forget_key(struct link *l)
-{
-    free(l->key_type);
-    ssh_string_free_char(l->key_base64);
-    ssh_string_free_char(l->key_print);
-    l->key_type = l->key_base64 = l->key_print = NULL;
-}
-
 void
 link_fini(struct link *l)
 {
-    disconnect(l);
-    forget_key(l);
+    link_disconnect(l);
+    link_forget_key(l);
     free(l->own_request);
 }
 
 void
 link_pause(struct link *l, char *request, size_t len, int64_t at)
 {
-    forget_key(l);
+    link_forget_key(l);
     free(l->own_request);
     l->own_request = request;
     l->request = request;
@@ -111,11 +105,18 @@ link_end(struct link *l, const char *why)
     if (why && l->result.err.status == DT_OK) {
         error_set(&l->result.err, DT_ERR_IO, "%s", why);
     }
-    disconnect(l);
+    link_disconnect(l);
     l->state = LINK_OVER;
 }
 
-/* ---- connect and key exchange ---- */
+void
+link_enter(struct link *l, enum link_state state)
+{
+    l->state = state;
+    l->deadline = clock_now_ms() + l->env->handshake_ms;
+}
+
+/* ---- connect ---- */
 
 static bool
 set_option(struct link *l, enum ssh_options_e option, const void *value)
@@ -130,7 +131,7 @@ make_session(struct link *l)
 {
     static const char no_file[] = "/dev/null";
     const int no = 0;
-    const long seconds = LINK_HANDSHAKE_MS / 1000;
+    const long seconds = l->env->handshake_ms / 1000;
     struct buf types = {0};
     bool good;
 
@@ -167,8 +168,7 @@ make_session(struct link *l)
 static void
 start_exchange(struct link *l)
 {
-    l->deadline = clock_now_ms() + LINK_HANDSHAKE_MS;
-    l->state = LINK_EXCHANGING;
+    link_enter(l, LINK_EXCHANGING);
 }
 
 void
@@ -179,6 +179,7 @@ link_start(struct link *l)
 
     l->place = (struct clientauth_place){0};
     l->sent = 0;
+    l->has_bytes = false;
     l->since = SIZE_MAX / 2; /* the first read opens the window */
     if (r->proxy) {
         if (proxy_start(r->proxy, &l->fd, &l->proxy, &err) != DT_OK) {
@@ -224,178 +225,77 @@ step_connect(struct link *l)
     return make_session(l);
 }
 
-/* ---- the host key ---- */
+/* ---- key exchange ---- */
 
-static void
-key_refused(struct link *l, const char *type, const char *print,
-            enum knownhosts_verdict verdict,
-            const struct knownhosts_where *where)
-{
-    const char *name = l->route->host;
-    unsigned port = l->route->port;
-
-    if (verdict == KNOWNHOSTS_REVOKED) {
-        error_set(&l->result.err, DT_ERR_ACCES,
-                  "SSH handshake failed for %s:%u: its host key (%s %s) is "
-                  "marked as revoked in %s line %zu",
-                  name, port, type, print, where->file, where->line);
-    } else {
-        error_set(&l->result.err, DT_ERR_ACCES,
-                  "SSH handshake failed for %s:%u: THE HOST KEY HAS CHANGED. "
-                  "%s line %zu has another one (%s); the server shows %s %s. "
-                  "Somebody may be listening in. If the change is right, "
-                  "remove that line",
-                  name, port, where->file, where->line, where->type, type,
-                  print);
-    }
-    link_end(l, NULL);
-}
-
-/* Accepts the key of this session and remembers it. */
-static void
-trust_key(struct link *l)
-{
-    const struct knownhosts_entry entry = {
-        .host = l->route->key_name,
-        .port = l->route->port,
-        .type = l->key_type,
-        .base64 = l->key_base64,
-    };
-    struct error err = ERROR_INIT;
-
-    if (knownhosts_add(l->route->hosts, l->route->hosts_path, &entry, 1,
-                       &err) != DT_OK) {
-        log_warn(l->env->diag->log, "%s", err.text);
-    } else if (!*l->env->has_told) {
-        *l->env->has_told = true;
-        log_info(l->env->diag->log, "Added hosts to known hosts file|%s",
-                 l->route->hosts_path);
-    }
-}
-
+/* Did the server hang up, and did it say nothing of why? So does one that has
+ * more connections than it takes at a time (MaxStartups), for which waiting
+ * helps; libssh has only texts for it. */
 static bool
-read_key(struct link *l)
+was_dropped(struct link *l)
 {
-    ssh_key key = NULL;
-    unsigned char *hash = NULL;
-    size_t hash_len;
-    bool good = ssh_get_server_publickey(l->session, &key) == SSH_OK;
+    const char *why = ssh_get_error(l->session);
 
-    forget_key(l);
-    if (good) {
-        const char *type = ssh_key_type_to_char(ssh_key_type(key));
-
-        l->key_type = type ? strdup(type) : NULL;
-        good = l->key_type &&
-               ssh_pki_export_pubkey_base64(key, &l->key_base64) == SSH_OK &&
-               ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash,
-                                      &hash_len) == SSH_OK &&
-               (l->key_print = ssh_get_fingerprint_hash(
-                    SSH_PUBLICKEY_HASH_SHA256, hash, hash_len)) != NULL;
-    }
-    ssh_clean_pubkey_hash(&hash);
-    ssh_key_free(key);
-    return good;
+    return strstr(why, "Socket error: disconnected") ||
+           strstr(why, "Connection reset by peer");
 }
 
-/* Are unknown keys accepted without a question? */
+/* Pauses a link whose server hung up, so that it is started again; each time
+ * for longer, and never for as long as others. False: it was the last try, and
+ * *why says so. */
 static bool
-accepts_new(const struct link *l)
+try_again(struct link *l, char *why, size_t size)
 {
-    return l->env->trust_all || l->route->strict == SSHCONFIG_ACCEPT;
-}
+    uint32_t random = 0;
+    int64_t delay = RETRY_MS;
 
-void
-link_key_unknown(struct link *l, const char *why)
-{
-    const struct knownhosts_where *ca = &l->authority;
-    char authority[320] = "";
-
-    if (ca->file) {
-        snprintf(
-            authority, sizeof(authority),
-            " (%.160s line %zu has an authority for it, but certificates "
-            "of hosts cannot be checked here: its own key has to be known)",
-            ca->file, ca->line);
-    }
-    error_set(&l->result.err, DT_ERR_ACCES,
-              "SSH handshake failed for %s:%u: its host key (%s %s) is not "
-              "known%s%s",
-              l->route->host, l->route->port, l->key_type, l->key_print,
-              authority, why);
-    link_end(l, NULL);
-}
-
-static bool
-check_key(struct link *l)
-{
-    struct knownhosts_where where;
-    enum knownhosts_verdict verdict;
-
-    if (l->env->takes_any_host) {
-        l->state = LINK_LOGGING_IN;
-        return true;
-    }
-    if (!read_key(l)) {
-        link_end(l, "the server's host key cannot be read");
+    if (!was_dropped(l) || l->route->proxy) {
+        snprintf(why, size, "%s", ssh_get_error(l->session));
         return false;
     }
-    verdict =
-        knownhosts_check(l->route->hosts, l->route->key_name, l->route->port,
-                         l->key_type, l->key_base64, &where);
-    if (verdict == KNOWNHOSTS_CHANGED && !l->is_thorough &&
-        strcmp(where.type, l->key_type) != 0) {
-        /* Perhaps the type was not asked for first. */
-        l->is_thorough = true;
-        disconnect(l);
-        link_start(l);
-        return l->state != LINK_OVER;
-    }
-    if (verdict == KNOWNHOSTS_CHANGED || verdict == KNOWNHOSTS_REVOKED) {
-        key_refused(l, l->key_type, l->key_print, verdict, &where);
+    if (++l->nr_drops == LINK_MAX_DROPS) {
+        snprintf(why, size,
+                 "the server closed the connection before the log-in, %u times "
+                 "(%s): it has too many at once (its MaxStartups, "
+                 "MaxConnections; fewer at a time: --cpc), or is no SSH server",
+                 l->nr_drops, ssh_get_error(l->session));
         return false;
     }
-    l->authority = where;
-    if (verdict == KNOWNHOSTS_UNKNOWN && !accepts_new(l)) {
-        if (l->route->strict == SSHCONFIG_REFUSE) {
-            link_key_unknown(l, ", and StrictHostKeyChecking forbids to ask");
-            return false;
-        }
-        /* The server's patience is shorter than the user's: connect anew
-         * after the answer. */
-        disconnect(l);
-        l->state = LINK_ASKING;
-        return false;
-    }
-    if (verdict == KNOWNHOSTS_UNKNOWN) {
-        trust_key(l);
-    }
-    forget_key(l);
-    l->state = LINK_LOGGING_IN;
+    (void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
+    delay <<= l->nr_drops - 1;
+    delay += random % delay;
+    log_debug(l->env->diag->log, "%s|dropped before the log-in|%s",
+              l->server->text, ssh_get_error(l->session));
+    link_disconnect(l);
+    l->state = LINK_PAUSED;
+    l->deadline = clock_now_ms() + delay;
     return true;
 }
 
 static bool
 step_exchange(struct link *l)
 {
+    char why[512];
+
     int rc = ssh_connect(l->session);
 
     if (rc == SSH_AGAIN) {
         return false;
     }
-    if (rc != SSH_OK) {
+    if (rc != SSH_OK && !try_again(l, why, sizeof(why))) {
         error_set(&l->result.err, DT_ERR_IO,
                   "SSH handshake failed for %s:%u%s%.100s%s: %s",
                   l->route->host, l->route->port,
                   l->route->proxy ? " through \"" : "",
                   l->route->proxy ? l->route->proxy : "",
-                  l->route->proxy ? "\"" : "", ssh_get_error(l->session));
+                  l->route->proxy ? "\"" : "", why);
         link_end(l, NULL);
+    }
+    if (rc != SSH_OK) {
         return false;
     }
     /* libssh makes the socket wait once it is connected. */
     (void)fcntl(l->fd, F_SETFL, fcntl(l->fd, F_GETFL) | O_NONBLOCK);
-    return check_key(l);
+    return link_check_key(l);
 }
 
 /* ---- authentication, channel, subsystem ---- */
@@ -405,12 +305,21 @@ step_login(struct link *l)
 {
     struct error err = ERROR_INIT;
     const char *banner;
+    char why[512];
 
     switch (clientauth_step(l->route->auth, &l->place, l->session,
                             l->route->user, &err)) {
     case SSH_AUTH_SUCCESS:
         break;
     case SSH_AUTH_AGAIN:
+        return false;
+    case SSH_AUTH_ERROR:
+        /* before a key was tried: later it means that they were too many */
+        if (l->place.asked_methods || !was_dropped(l)) {
+            link_end(l, err.text);
+        } else if (!try_again(l, why, sizeof(why))) {
+            link_end(l, why);
+        }
         return false;
     default:
         link_end(l, err.text);
@@ -428,7 +337,7 @@ step_login(struct link *l)
         return false;
     }
     link_data_watch(l);
-    l->state = LINK_OPENING;
+    link_enter(l, LINK_OPENING);
     return true;
 }
 
@@ -488,7 +397,7 @@ is_late(struct link *l)
         return true;
     }
     error_set(&l->result.err, DT_ERR_IO, "no %s with %s:%u within %d s", what,
-              l->route->host, l->route->port, LINK_HANDSHAKE_MS / 1000);
+              l->route->host, l->route->port, l->env->handshake_ms / 1000);
     link_end(l, NULL);
     return true;
 }
@@ -498,7 +407,7 @@ link_step(struct link *l)
 {
     bool more = true;
 
-    while (more && l->state != LINK_OVER) {
+    while (more && l->state != LINK_OVER && l->state != LINK_PAUSED) {
         if (is_late(l)) {
             return false;
         }

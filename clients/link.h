@@ -16,9 +16,11 @@
 
 #include <libssh/callbacks.h>
 
-#define LINK_HANDSHAKE_MS 10000 /* from TCP connected to subsystem accepted */
-#define LINK_WINDOW (4u << 20)  /* bytes a server may send ahead, at most */
-#define LINK_MAX_WORDS 2048u    /* of the channel's stderr that are kept */
+#define LINK_MAX_DROPS                                    \
+    4u /* tries at a server that closes before the log-in \
+        */
+#define LINK_WINDOW (4u << 20) /* bytes a server may send ahead, at most */
+#define LINK_MAX_WORDS 2048u   /* of the channel's stderr that are kept */
 
 /* What all links of a pool share. */
 struct link_env {
@@ -26,6 +28,7 @@ struct link_env {
     bool takes_any_host; /* all are: nobody has asked who that is */
     bool *has_told;      /* that keys were stored: once is enough */
     const struct diag *diag;
+    int handshake_ms; /* for handshake, log-in and opening the session, each */
     const char *request; /* sent once the subsystem runs */
     size_t request_len;
     const char *finish; /* sent instead of ending it: what was read is wanted */
@@ -47,7 +50,7 @@ enum link_state {
     LINK_RUNNING,
     LINK_ENDING, /* the server has sent everything */
     LINK_OVER,
-    LINK_PAUSED /* over, and to be started again at the deadline */
+    LINK_PAUSED /* closed, and to be started again at the deadline */
 };
 
 struct link_result {
@@ -80,9 +83,11 @@ struct link {
     size_t sent;       /* of the request */
     size_t since;      /* bytes read since the window was last opened wide */
     bool is_stalled;   /* waits for room in the chunk queue */
+    bool has_bytes;    /* from the server, since it was last started */
     bool saw_eof, saw_close;
-    bool is_thorough; /* asks for the key types of all known lines */
-    bool is_unwanted; /* nobody wants its bytes any more */
+    unsigned nr_drops; /* closed by the server before the log-in */
+    bool is_thorough;  /* asks for the key types of all known lines */
+    bool is_unwanted;  /* nobody wants its bytes any more */
     /* The unknown host key, while asking. */
     char *key_type;
     char *key_base64;

@@ -2,61 +2,19 @@
  *
  * All connections of a client, in one thread.
  */
-#include "pool.h"
+#include "pool-state.h"
 
 #include "clock.h"
 #include "diag.h"
-#include "newkeys.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* A question waits for further unknown hosts, but not longer than this for
- * servers that are slow to answer. */
-#define ASK_MS 5000
-
-/* A server to which another connection is to be made. */
-struct restart {
-    char *request;     /* NULL: none */
-    struct chunk *end; /* what will tell of its end */
-    size_t len;
-    int64_t at;
-};
-
-struct pool {
-    struct pool_args args;
-    struct link *links;
-    struct chunk **ends; /* by server: made beforehand, so that telling of an
-                            end cannot fail */
-    size_t nr;
-    struct pollfd *polls;
-    size_t *queue; /* links that are to be started: a ring of nr */
-    size_t queue_at, queue_len;
-    size_t nr_over;
-    int wake_fd;
-    bool has_told; /* that host keys were stored */
-    pthread_t thread;
-    bool is_started;
-    atomic_bool must_stop;
-    atomic_bool must_finish;
-    atomic_bool *dropped; /* by server */
-    atomic_size_t nr_connected, nr_establishing;
-    /* The question; the lock covers what both threads touch. */
-    pthread_mutex_t lock;
-    struct restart *restarts; /* by server */
-    int64_t ask_at;           /* clock_now_ms; CLOCK_NEVER: nobody is unknown */
-    struct pool_host *asked;
-    size_t nr_asked; /* 0: no question is open */
-    int answer;      /* enum pool_answer; 0: none yet */
-};
-
-static void
-wake(int fd)
+void
+pool_wake(int fd)
 {
     uint64_t one = 1;
 
@@ -75,7 +33,7 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
         return error_set(err, DT_ERR_NOMEM, "pool: out of memory");
     }
     p->args = *args;
-    p->ask_at = CLOCK_NEVER;
+    p->ask_at = p->wait_until = CLOCK_NEVER;
     pthread_mutex_init(&p->lock, NULL);
     p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     p->links = calloc(nr, sizeof(*p->links));
@@ -153,15 +111,14 @@ is_open(const struct link *l)
            l->state != LINK_OVER && l->state != LINK_PAUSED;
 }
 
-static void
-enqueue(struct pool *p, size_t index)
+void
+pool_enqueue(struct pool *p, size_t index)
 {
     p->queue[(p->queue_at + p->queue_len++) % p->nr] = index;
 }
 
-/* A link that has come to its end is told, once. */
-static void
-tell_end(struct pool *p, struct link *l)
+void
+pool_tell_end(struct pool *p, struct link *l)
 {
     struct chunk *c = p->ends[l->index];
 
@@ -189,11 +146,25 @@ step(struct pool *p, struct link *l)
         atomic_fetch_sub(&p->nr_establishing, 1);
     }
     if (l->state == LINK_OVER) {
-        tell_end(p, l);
+        pool_tell_end(p, l);
     } else if (l->state == LINK_ASKING && p->ask_at == CLOCK_NEVER) {
-        p->ask_at = clock_now_ms() + ASK_MS;
+        p->ask_at = clock_now_ms() + POOL_ASK_MS;
     }
     return more;
+}
+
+/* Ends a link that may be anything but over, and books it. */
+static void
+end_link(struct pool *p, struct link *l, const char *why)
+{
+    if (is_open(l)) {
+        atomic_fetch_sub(&p->nr_connected, 1);
+    }
+    if (link_is_establishing(l)) {
+        atomic_fetch_sub(&p->nr_establishing, 1);
+    }
+    link_end(l, why);
+    pool_tell_end(p, l);
 }
 
 static void
@@ -206,118 +177,20 @@ start_links(struct pool *p)
 
         p->queue_at = (p->queue_at + 1) % p->nr;
         p->queue_len--;
+        if (l->state == LINK_OVER) { /* given up meanwhile */
+            continue;
+        }
         atomic_fetch_add(&p->nr_connected, 1);
         atomic_fetch_add(&p->nr_establishing, 1);
         link_start(l);
         if (l->state == LINK_OVER) {
             atomic_fetch_sub(&p->nr_connected, 1);
             atomic_fetch_sub(&p->nr_establishing, 1);
-            tell_end(p, l);
+            pool_tell_end(p, l);
             continue;
         }
         step(p, l); /* an address needs no look-up */
     }
-}
-
-/* ---- unknown host keys ---- */
-
-/* Opens the question when no other host can join it soon. */
-static void
-open_question(struct pool *p)
-{
-    size_t nr = 0;
-
-    if (p->ask_at == CLOCK_NEVER ||
-        ((atomic_load(&p->nr_establishing) || p->queue_len) &&
-         clock_now_ms() < p->ask_at)) {
-        return;
-    }
-    pthread_mutex_lock(&p->lock);
-    if (p->nr_asked == 0) {
-        for (size_t i = 0; i < p->nr; i++) {
-            const struct link *l = &p->links[i];
-
-            if (l->state == LINK_ASKING) {
-                p->asked[nr++] =
-                    (struct pool_host){l->server, l->route, l->key_type,
-                                       l->key_base64, l->key_print};
-            }
-        }
-        p->nr_asked = nr;
-        p->ask_at = CLOCK_NEVER;
-    }
-    pthread_mutex_unlock(&p->lock);
-    if (nr) {
-        wake(p->args.event_fd);
-    }
-}
-
-/* What the user said about the hosts of the question. */
-static void
-take_answer(struct pool *p)
-{
-    enum pool_answer answer;
-
-    pthread_mutex_lock(&p->lock);
-    answer = (enum pool_answer)p->answer;
-    p->answer = 0;
-    pthread_mutex_unlock(&p->lock);
-    if (answer == 0) {
-        return;
-    }
-    if (answer == POOL_YES || answer == POOL_ALL) {
-        p->args.env.trust_all |= answer == POOL_ALL;
-        newkeys_store(p->asked, p->nr_asked, p->args.env.diag);
-    } else if (answer == POOL_NO) {
-        log_info(p->args.env.diag->log,
-                 "Didn't add hosts to known hosts file|%s",
-                 p->asked[0].route->hosts_path);
-    }
-    for (size_t i = 0; i < p->nr_asked; i++) {
-        size_t index = (size_t)(p->asked[i].server - p->args.servers->v);
-        struct link *l = &p->links[index];
-
-        if (answer == POOL_YES || answer == POOL_ALL) {
-            enqueue(p, index);
-            continue;
-        }
-        link_key_unknown(l, answer == POOL_NO
-                                ? ", and was not accepted"
-                                : " and there is no terminal to ask at: "
-                                  "--trustAllHosts accepts and stores it");
-        tell_end(p, l);
-    }
-    pthread_mutex_lock(&p->lock);
-    p->nr_asked = 0;
-    pthread_mutex_unlock(&p->lock);
-    /* Hosts that turned up meanwhile are the next question. */
-    for (size_t i = 0; i < p->nr && p->ask_at == CLOCK_NEVER; i++) {
-        if (p->links[i].state == LINK_ASKING &&
-            (answer == POOL_NO || answer == POOL_NO_TERMINAL)) {
-            p->ask_at = clock_now_ms();
-        }
-    }
-}
-
-size_t
-pool_question(struct pool *p, const struct pool_host **out)
-{
-    size_t nr;
-
-    pthread_mutex_lock(&p->lock);
-    nr = p->answer ? 0 : p->nr_asked;
-    *out = p->asked;
-    pthread_mutex_unlock(&p->lock);
-    return nr;
-}
-
-void
-pool_answer(struct pool *p, enum pool_answer answer)
-{
-    pthread_mutex_lock(&p->lock);
-    p->answer = answer;
-    pthread_mutex_unlock(&p->lock);
-    wake(p->wake_fd);
 }
 
 /* ---- further connections ---- */
@@ -336,7 +209,7 @@ pool_restart(struct pool *p, size_t server, char *request, size_t len,
     p->restarts[server] =
         (struct restart){.request = request, .end = end, .len = len, .at = at};
     pthread_mutex_unlock(&p->lock);
-    wake(p->wake_fd);
+    pool_wake(p->wake_fd);
     return DT_OK;
 }
 
@@ -371,7 +244,7 @@ end_pauses(struct pool *p)
         if (p->links[i].state == LINK_PAUSED && now >= p->links[i].deadline) {
             p->links[i].state = LINK_IDLE;
             p->links[i].deadline = CLOCK_NEVER;
-            enqueue(p, i);
+            pool_enqueue(p, i);
         }
     }
 }
@@ -382,7 +255,7 @@ end_pauses(struct pool *p)
 static int
 prepare_polls(struct pool *p, bool is_busy)
 {
-    int64_t next = p->ask_at;
+    int64_t next = p->ask_at < p->wait_until ? p->ask_at : p->wait_until;
 
     p->polls[0] = (struct pollfd){.fd = p->wake_fd, .events = POLLIN};
     for (size_t i = 0; i < p->nr; i++) {
@@ -442,9 +315,43 @@ finish_links(struct pool *p, bool *busy)
         }
         busy[i] = link_finish(l);
         if (!busy[i]) {
-            link_end(l, NULL);
-            tell_end(p, l);
+            end_link(p, l, NULL);
         }
+    }
+}
+
+/* Has the server said anything, or is the user thinking about its key? */
+static bool
+is_answering(const struct link *l)
+{
+    return l->state == LINK_ASKING || l->state == LINK_ENDING ||
+           l->state == LINK_OVER || (l->state == LINK_RUNNING && l->has_bytes);
+}
+
+/* --wait is over: goes on with those who have answered. */
+static void
+end_wait(struct pool *p)
+{
+    char why[64];
+
+    if (clock_now_ms() < p->wait_until) {
+        return;
+    }
+    p->wait_until = CLOCK_NEVER;
+    snprintf(why, sizeof(why), "no answer within %d s (--wait)",
+             p->args.wait_ms / 1000);
+    for (size_t i = 0; i < p->nr; i++) {
+        struct link *l = &p->links[i];
+
+        if (is_answering(l)) {
+            continue;
+        }
+        if (p->args.keeps_running) { /* it may come yet */
+            log_warn(p->args.env.diag->log, "%s|%s, still trying",
+                     l->server->text, why);
+            continue;
+        }
+        end_link(p, l, why);
     }
 }
 
@@ -453,19 +360,24 @@ run(struct pool *p, bool *busy)
 {
     bool is_busy = false;
 
+    if (p->args.wait_ms) {
+        p->wait_until = clock_now_ms() + p->args.wait_ms;
+    }
+
     while (!atomic_load(&p->must_stop) &&
            (p->nr_over < p->nr || p->args.keeps_running)) {
         bool is_woken;
         uint64_t count;
 
         end_pauses(p);
+        end_wait(p);
         start_links(p);
-        open_question(p);
+        pool_open_question(p);
         poll(p->polls, p->nr + 1, prepare_polls(p, is_busy));
         is_woken = p->polls[0].revents != 0;
         if (is_woken) {
             (void)!read(p->wake_fd, &count, sizeof(count));
-            take_answer(p);
+            pool_take_answer(p);
             take_restarts(p);
         }
         if (is_woken && atomic_load(&p->must_finish)) {
@@ -488,7 +400,7 @@ pool_thread(void *arg)
         if (p->links[i].state != LINK_OVER) {
             link_end(&p->links[i], busy ? NULL : "out of memory");
         }
-        tell_end(p, &p->links[i]);
+        pool_tell_end(p, &p->links[i]);
     }
     atomic_store(&p->nr_connected, 0);
     atomic_store(&p->nr_establishing, 0);
@@ -520,7 +432,7 @@ void
 pool_finish(struct pool *p)
 {
     atomic_store(&p->must_finish, true);
-    wake(p->wake_fd);
+    pool_wake(p->wake_fd);
 }
 
 void
@@ -528,7 +440,7 @@ pool_stop(struct pool *p)
 {
     if (p->is_started) {
         atomic_store(&p->must_stop, true);
-        wake(p->wake_fd);
+        pool_wake(p->wake_fd);
         pthread_join(p->thread, NULL);
         p->is_started = false;
     }
@@ -538,7 +450,7 @@ void
 pool_drop(struct pool *p, size_t server)
 {
     atomic_store(&p->dropped[server], true);
-    wake(p->wake_fd);
+    pool_wake(p->wake_fd);
 }
 
 const struct link_result *

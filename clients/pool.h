@@ -19,7 +19,8 @@ struct pool_args {
     struct link_env env;           /* wake_fd and scratch are set here */
     size_t max_establishing;       /* connections being made at once */
     size_t max_open;               /* connections at once (descriptors) */
-    int event_fd;       /* eventfd, written when there is a question */
+    int wait_ms;  /* then whoever has not answered is given up; 0: never */
+    int event_fd; /* eventfd, written when there is a question */
     bool keeps_running; /* also when all links are over: pool_restart */
 };
 

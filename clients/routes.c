@@ -147,9 +147,10 @@ make_route(struct routes *r, const struct server *server,
         .user = said->user && !c->has_user ? said->user : c->user,
         .proxy = said->proxy,
         .family = said->family,
-        .connect_ms = said->connect_ms
-                          ? said->connect_ms
-                          : c->config->common.ssh_connect_timeout_ms,
+        .connect_ms =
+            c->flags->connect_timeout ? (int)c->flags->connect_timeout * 1000
+            : said->connect_ms        ? said->connect_ms
+                               : c->config->common.ssh_connect_timeout_ms,
         .strict = said->strict,
     };
     route->key_name = said->key_alias ? said->key_alias : route->host;

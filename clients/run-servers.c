@@ -337,7 +337,9 @@ make_pool(struct servers_run *r, struct error *err)
                 .request = r->request.data,
                 .request_len = r->request.len,
                 .finish = r->finish.data,
-                .finish_len = r->finish.len},
+                .finish_len = r->finish.len,
+                .handshake_ms = (int)f->handshake_timeout * 1000},
+        .wait_ms = (int)f->wait * 1000,
         .max_establishing = (size_t)f->cpc * (size_t)(cpus > 0 ? cpus : 1),
         .max_open = setup_max_open(r->c, r->servers->nr),
         .event_fd = r->event_fd,
@@ -532,8 +534,8 @@ run_started(struct servers_run *r, struct error *err)
         finish.nr_completed++; /* what the servers had was more than enough */
     }
     loop_free(loop);
-    if (reduce_has_stage(r->reduce) && finish.end != LOOP_READER_GONE &&
-        !atomic_load(&r->is_over)) {
+    if ((reduce_has_stage(r->reduce) || r->c->flags->wait) &&
+        finish.end != LOOP_READER_GONE && !atomic_load(&r->is_over)) {
         judge_say_missing(&r->c->diag, r->names, r->is_good, r->servers->nr);
     }
     return (int)finish_status(&finish);

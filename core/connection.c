@@ -446,7 +446,7 @@ on_session_end(struct connection *c, int status)
         c->worker_kill_ms =
             clock_earlier(c->worker_kill_ms, now + WORKER_LINGER_MS);
     }
-    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+    if (WIFSIGNALED(status) && (WTERMSIG(status) != SIGKILL || !c->is_killed)) {
         log_error(log, "%s|session died of SIG%s", c->peer,
                   sigabbrev_np(WTERMSIG(status)));
     }

@@ -354,7 +354,7 @@ open_log(struct start *s, struct error *err)
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
     args.dir = s->log_dir;
-    args.prefix = prefix;
+    args.prefix = s->c.command->flags & CLIENT_PROBE ? NULL : prefix;
     s->c.diag.fd =
         strcasecmp(f->logger, "none") == 0 || strcasecmp(f->logger, "file") == 0
             ? -1

@@ -22,6 +22,9 @@ struct spans;
 #define CLIENT_FOLLOWS 0x02u /* does not end by itself */
 #define CLIENT_MATCHES 0x04u /* --strict: printing nothing is status 1 */
 #define CLIENT_MAPS 0x10u    /* --output: also a form of results */
+#define CLIENT_PROBE                                        \
+    0x20u /* dtailhealth: running out of time is a failure, \
+             and the log has the server's layout */
 #define CLIENT_NAME_FIRST 0x08u /* the first word names the plugin */
 
 /* The settings of a run; const once the queries are made. */

@@ -36,7 +36,7 @@ judge(const struct finish *f)
     case LOOP_TERMINATED:
         return c->command->flags & CLIENT_FOLLOWS ? RUN_OK : RUN_INTERRUPTED;
     case LOOP_DEADLINE:
-        return RUN_OK;
+        return c->command->flags & CLIENT_PROBE ? RUN_FAILED : RUN_OK;
     default:
         break;
     }

@@ -21,10 +21,12 @@
 #define LOG_HEAD_MAX 320u  /* bytes of prefix, level and time */
 #define LOG_TEXT_MAX 4096u /* bytes of a message before escaping */
 #define LOG_PATH_MAX 4096u
+#define JOURNAL_PREFIX 3u /* bytes of "<6>" */
 
 struct log {
     enum log_level level;
-    int stream_fd; /* -1: none */
+    int stream_fd;   /* -1: none */
+    bool is_journal; /* it is read by systemd's journal */
     bool has_file;
     bool is_daily;
     bool is_lazy; /* a client: the file is made at the first line */
@@ -41,6 +43,9 @@ struct log {
     int day;             /* of the last try to open it, YYYYMMDD; 0: none */
     bool must_reopen;    /* SIGHUP */
     bool has_complained; /* that the file cannot be opened */
+    uint64_t nr_lost;    /* lines that could not be written … */
+    int failure;         /* … and why */
+    bool is_cut;         /* the file ends in the middle of a line */
 };
 
 static const char *const level_names[] = {
@@ -137,25 +142,27 @@ open_file_locked(struct log *log, int day, struct error *err)
     }
     log->file_fd = fd;
     log->day = day;
+    log->is_cut = false;
     return DT_OK;
 }
 
-/* Writes all of it; a log that cannot be written to has nobody to tell. */
-static void
-write_all(int fd, const char *data, size_t len)
+/* Writes all of it: 0, or what went wrong; *is_cut: after the first byte. */
+static int
+write_all(int fd, const char *data, size_t len, bool *is_cut)
 {
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
+    for (size_t done = 0; done < len;) {
+        ssize_t n = write(fd, data + done, len - done);
 
         if (n < 0 && errno == EINTR) {
             continue;
         }
         if (n <= 0) {
-            return;
+            *is_cut = *is_cut || done > 0;
+            return n < 0 ? errno : EIO;
         }
-        data += n;
-        len -= (size_t)n;
+        done += (size_t)n;
     }
+    return 0;
 }
 
 /* The file to write to now, opened again when the day changed or SIGHUP
@@ -258,31 +265,93 @@ format_head(const struct log *log, enum log_level level, const struct tm *tm,
     return len < 0 ? 0 : (size_t)len < cap ? (size_t)len : cap - 1;
 }
 
-/* Writes a line to the places the log has. */
-static void
-put_line(struct log *log, const char *line, size_t len, int day)
+/* Says in the file how many lines it lacks, on a line of its own. */
+static int
+tell_lost_locked(struct log *log, int fd, const struct tm *tm)
 {
+    char note[LOG_HEAD_MAX + 128] = "\n";
+    size_t len = log->is_cut ? 1 : 0;
+
+    len += format_head(log, LOG_WARN, tm, note + len, LOG_HEAD_MAX);
+    len += (size_t)snprintf(
+        note + len, 128, "%llu lines of the log are missing here|%s\n",
+        (unsigned long long)log->nr_lost, strerrordesc_np(log->failure));
+    return write_all(fd, note, len, &log->is_cut);
+}
+
+/* A full disk stops nobody's work: what cannot be written is counted, told on
+ * standard error once, and in the file when there is room again. */
+static void
+write_file_locked(struct log *log, int fd, const char *line, size_t len,
+                  const struct tm *tm)
+{
+    int failure = log->nr_lost ? tell_lost_locked(log, fd, tm) : 0;
+
+    if (failure == 0 && log->nr_lost) {
+        log->nr_lost = 0;
+        log->is_cut = false;
+    }
+    failure = failure ? failure : write_all(fd, line, len, &log->is_cut);
+    if (failure == 0) {
+        return;
+    }
+    if (log->nr_lost++ == 0) {
+        dprintf(STDERR_FILENO, "the log cannot be written: %s\n",
+                strerrordesc_np(failure));
+    }
+    log->failure = failure;
+}
+
+/* Writes a line to the places the log has. It has the journal's prefix in
+ * front. */
+static void
+put_line(struct log *log, const char *line, size_t len, const struct tm *tm)
+{
+    bool ignored = false;
+    size_t skip = log->is_journal ? 0 : JOURNAL_PREFIX;
+
     if (log->stream_fd >= 0) {
         log_touch(log);
-        write_all(log->stream_fd, line, len);
+        /* one that cannot be written to has nobody to tell */
+        (void)write_all(log->stream_fd, line + skip, len - skip, &ignored);
     }
     if (!log->has_file) {
         return;
     }
     pthread_mutex_lock(&log->lock);
-    int fd = current_file_locked(log, day);
+    int fd = current_file_locked(log, local_day(tm));
 
     if (fd >= 0) {
-        write_all(fd, line, len);
+        write_file_locked(log, fd, line + JOURNAL_PREFIX, len - JOURNAL_PREFIX,
+                          tm);
     }
     pthread_mutex_unlock(&log->lock);
+}
+
+/* The level as sd-daemon(3) has it in front of a line. */
+static char
+journal_level(enum log_level level)
+{
+    switch (level) {
+    case LOG_FATAL:
+        return '2'; /* critical */
+    case LOG_ERROR:
+        return '3';
+    case LOG_WARN:
+        return '4';
+    case LOG_INFO:
+    case LOG_DEFAULT:
+        return '6';
+    default:
+        return '7';
+    }
 }
 
 void
 log_write(struct log *log, enum log_level level, const char *format, ...)
 {
     char text[LOG_HEAD_MAX + LOG_TEXT_MAX];
-    char line[4 * sizeof(text) + 1];
+    char line[JOURNAL_PREFIX + 4 * sizeof(text) + 1] = "<0>";
     int saved = errno;
     size_t len = 0;
     time_t now = time(NULL);
@@ -304,9 +373,11 @@ log_write(struct log *log, enum log_level level, const char *format, ...)
     if (log->line) {
         log->line(log->line_ctx, level, text);
     } else {
-        len = escape(line, text, strlen(text));
+        line[1] = journal_level(level);
+        len =
+            JOURNAL_PREFIX + escape(line + JOURNAL_PREFIX, text, strlen(text));
         line[len++] = '\n';
-        put_line(log, line, len, local_day(&tm));
+        put_line(log, line, len, &tm);
     }
     errno = saved;
 }
@@ -361,6 +432,20 @@ log_base_name(const char *path)
 
 /* ---- making and freeing ---- */
 
+/* Whether systemd says that this descriptor leads to its journal, and it is
+ * still the same: $JOURNAL_STREAM of systemd.exec(5). */
+static bool
+is_journal(int fd)
+{
+    const char *text = getenv("JOURNAL_STREAM");
+    unsigned long long dev, ino;
+    struct stat st;
+    char end;
+
+    return text && sscanf(text, "%llu:%llu%c", &dev, &ino, &end) == 2 &&
+           fstat(fd, &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+}
+
 /* Where lines go, by the logger's name. */
 static int
 set_outputs(struct log *log, const struct log_args *args, struct error *err)
@@ -386,6 +471,9 @@ set_outputs(struct log *log, const struct log_args *args, struct error *err)
     } else {
         log->level = LOG_NONE;
     }
+    /* clients' lines are for people */
+    log->is_journal =
+        log->stream_fd >= 0 && !log->prefix && is_journal(log->stream_fd);
     return DT_OK;
 }
 

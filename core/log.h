@@ -41,6 +41,8 @@ struct log_args {
      * told once on standard error. NULL: the server's layout; a file that
      * cannot be opened fails log_new. */
     const char *prefix;
+    /* Lines of the server's layout begin with <N>, the level of syslog, on a
+     * descriptor that $JOURNAL_STREAM names. */
     bool to_stderr; /* stdout and fout mean standard error (clients, whose
                        standard output is data) */
 };

@@ -11,6 +11,9 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "test-tempdir.h"
@@ -206,6 +209,122 @@ test_reopen(void **state)
     assert_string_equal(slurp("a/b/dserver.log"), "INFO|0314-091500|three\n");
 }
 
+/* A disk that is full: the lines are counted, and told where they lack. */
+static void
+test_full(void **state)
+{
+    struct log *log;
+    int saved = dup(STDERR_FILENO);
+
+    (void)state;
+    assert_int_equal(mkdir("a", 0755), 0);
+    assert_int_equal(mkdir("a/b", 0755), 0);
+    assert_int_equal(symlink("/dev/full", "a/b/dserver.log"), 0);
+    log = make("file", LOG_INFO, "signal");
+    assert_non_null(freopen("complaints", "w", stderr));
+    log_info(log, "one");
+    log_info(log, "two");
+    assert_int_equal(unlink("a/b/dserver.log"), 0);
+    log_reopen(log);
+    log_info(log, "three");
+    log_info(log, "four");
+    log_free(log);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    assert_string_equal(slurp("complaints"),
+                        "the log cannot be written: No space left on device\n");
+    assert_string_equal(slurp("a/b/dserver.log"),
+                        "WARN|0314-091500|2 lines of the log are missing here|"
+                        "No space left on device\nINFO|0314-091500|three\n"
+                        "INFO|0314-091500|four\n");
+}
+
+/* The file gets no more bytes in the middle of a line, and later some. */
+static void
+test_cut(void **state)
+{
+    const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit little = {40, RLIM_INFINITY};
+    struct log *log = make("file", LOG_INFO, "signal");
+    int saved = dup(STDERR_FILENO);
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    log_info(log, "one");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    assert_non_null(freopen("/dev/null", "w", stderr));
+    log_info(log, "more than fits");
+    log_info(log, "nothing fits");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    log_info(log, "two");
+    log_free(log);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    assert_string_equal(slurp("a/b/dserver.log"),
+                        "INFO|0314-091500|one\nINFO|0314-091500|mo\n"
+                        "WARN|0314-091500|2 lines of the log are missing here|"
+                        "File too large\nINFO|0314-091500|two\n");
+}
+
+static void
+log_each(const char *logger)
+{
+    static const enum log_level levels[] = {LOG_FATAL, LOG_ERROR,   LOG_WARN,
+                                            LOG_INFO,  LOG_DEFAULT, LOG_VERBOSE,
+                                            LOG_DEBUG};
+    struct log *log;
+    const struct log_args args = {.logger = logger,
+                                  .level = LOG_ALL,
+                                  .dir = "log",
+                                  .rotation = "signal",
+                                  .program = "dserver",
+                                  .to_stderr = true};
+    struct error err = ERROR_INIT;
+
+    assert_int_equal(log_new(&args, &log, &err), DT_OK);
+    for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+        log_at(log, levels[i], "x\ny");
+    }
+    log_free(log);
+}
+
+static void
+test_journal(void **state)
+{
+    static const char lines[] =
+        "FATAL|0314-091500|x\\x0ay\nERROR|0314-091500|x\\x0ay\n"
+        "WARN|0314-091500|x\\x0ay\nINFO|0314-091500|x\\x0ay\n"
+        "DEFAULT|0314-091500|x\\x0ay\nVERBOSE|0314-091500|x\\x0ay\n"
+        "DEBUG|0314-091500|x\\x0ay\n";
+    char name[64];
+    struct stat st;
+    int saved = dup(STDERR_FILENO);
+
+    (void)state;
+    assert_non_null(freopen("stream", "w", stderr));
+    assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+    snprintf(name, sizeof(name), "%llu:%llu", (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino);
+    setenv("JOURNAL_STREAM", name, 1);
+    log_each("fout");
+    assert_non_null(freopen("other", "w", stderr)); /* not the journal */
+    log_each("stderr");
+    setenv("JOURNAL_STREAM", "1:2:3", 1);
+    log_each("stderr");
+    unsetenv("JOURNAL_STREAM");
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    assert_string_equal(slurp("log/dserver.log"), lines);
+    assert_string_equal(
+        slurp("stream"),
+        "<2>FATAL|0314-091500|x\\x0ay\n<3>ERROR|0314-091500|x\\x0ay\n"
+        "<4>WARN|0314-091500|x\\x0ay\n<6>INFO|0314-091500|x\\x0ay\n"
+        "<6>DEFAULT|0314-091500|x\\x0ay\n"
+        "<7>VERBOSE|0314-091500|x\\x0ay\n<7>DEBUG|0314-091500|x\\x0ay\n");
+    assert_int_equal(strlen(slurp("other")), 2 * strlen(lines));
+}
+
 static void
 test_refused(void **state)
 {
@@ -323,7 +442,8 @@ main(void)
         TEST(test_new_day),  TEST(test_new_day_without_rights),
         TEST(test_reopen),   TEST(test_refused),
         TEST(test_client),   TEST(test_function),
-        TEST(test_threads),
+        TEST(test_threads),  TEST(test_full),
+        TEST(test_cut),      TEST(test_journal),
     };
 
     setenv("TZ", "UTC", 1);

@@ -15,6 +15,7 @@
 #include "plugin.h"
 #include "query.h"
 #include "stage.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ struct serverless {
     struct query **queries;
     size_t nr_started;
     int done_fd;
+    struct watch *watch;
     char *short_host;
 };
 
@@ -149,6 +151,7 @@ start_queries(struct serverless *s, struct error *err)
         .host = s->short_host,
         .is_serverless = true,
         .done_fd = s->done_fd,
+        .watch = s->watch,
     };
     int rc = DT_OK;
 
@@ -270,7 +273,8 @@ run_serverless(const struct client *c)
     (void)setup_raise_open_files(); /* each followed file is one */
     s.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s.short_host = strndup(c->host, strcspn(c->host, "."));
-    if (s.done_fd < 0 || !s.short_host) {
+    s.watch = watch_new();
+    if (s.done_fd < 0 || !s.short_host || !s.watch) {
         rc = error_errno(&err, s.short_host ? errno : ENOMEM, "serverless");
     } else {
         rc =
@@ -294,6 +298,7 @@ run_serverless(const struct client *c)
     }
     free(s.queries);
     outq_free(s.outq);
+    watch_free(s.watch);
     stage_free(s.stage);
     permission_free(s.permission);
     reduce_free(s.reduce);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One inotify instance for all files and folders of a follow.
+ * What inotify says of the files and folders of a follow.
  */
 #include "follow-events.h"
 
@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/inotify.h>
 #include <sys/vfs.h>
 
 #define FILE_EVENTS \
@@ -16,8 +15,6 @@
 #define DIR_EVENTS                                                     \
     (IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB | \
      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-#define EVENT_BUFFER (16u * 1024u)
-#define READS_PER_CALL 32
 
 /* "max_user_instances is 128": the value as the kernel tells it. */
 static void
@@ -39,16 +36,19 @@ describe_limit(const char *name, char *why, size_t cap)
 }
 
 void
-follow_events_init(struct follow_events *e, bool no_events, char *why,
-                   size_t cap)
+follow_events_init(struct follow_events *e, struct watch *shared,
+                   bool no_events, char *why, size_t cap)
 {
-    *e = (struct follow_events){.fd = -1};
+    *e = (struct follow_events){0};
     why[0] = '\0';
     if (no_events) {
         return;
     }
-    e->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (e->fd < 0) {
+    if (!shared) {
+        shared = e->own = watch_new();
+    }
+    e->watch = shared ? watch_join(shared) : NULL;
+    if (!e->watch) {
         int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 
         if (fd < 0 && errno == EMFILE) { /* EMFILE has two meanings */
@@ -65,9 +65,8 @@ follow_events_init(struct follow_events *e, bool no_events, char *why,
 void
 follow_events_fini(struct follow_events *e)
 {
-    if (e->fd >= 0) {
-        close(STEAL_FD(e->fd));
-    }
+    watch_leave(STEAL_PTR(e->watch));
+    watch_free(STEAL_PTR(e->own));
 }
 
 /* ---- files ---- */
@@ -119,11 +118,11 @@ follow_events_add(struct follow_events *e, struct follow_file *f, char *why,
     bool was_full = e->is_full;
 
     f->is_polled = true;
-    if (e->fd < 0 || has_no_events(f->fd)) {
+    if (!e->watch || has_no_events(f->fd)) {
         return DT_OK;
     }
     snprintf(path, sizeof(path), "/proc/self/fd/%d", f->fd);
-    f->wd = inotify_add_watch(e->fd, path, FILE_EVENTS);
+    f->wd = watch_add(e->watch, path, FILE_EVENTS);
     if (f->wd < 0) {
         if (errno != ENOSPC && errno != ENOMEM) {
             return DT_OK;
@@ -142,22 +141,16 @@ void
 follow_events_remove(struct follow_events *e, struct follow_file *f)
 {
     struct follow_file **at;
-    bool is_shared = false;
 
     if (f->wd < 0) {
         return;
     }
-    for (at = bucket(e, f->wd); *at;) {
-        if (*at == f) {
-            *at = f->next_in_bucket;
-        } else {
-            is_shared |= (*at)->wd == f->wd;
-            at = &(*at)->next_in_bucket;
-        }
+    at = bucket(e, f->wd);
+    while (*at != f) {
+        at = &(*at)->next_in_bucket;
     }
-    if (!is_shared) { /* another path may lead to the same file */
-        inotify_rm_watch(e->fd, f->wd);
-    }
+    *at = f->next_in_bucket;
+    watch_remove(e->watch, f->wd);
     f->wd = -1;
 }
 
@@ -166,14 +159,10 @@ follow_events_remove(struct follow_events *e, struct follow_file *f)
 void
 follow_dir_refresh(struct follow_events *e, struct follow_dir *d)
 {
-    int wd = e->fd < 0 ? -1 : inotify_add_watch(e->fd, d->path, DIR_EVENTS);
-    bool is_shared = false;
+    int wd = e->watch ? watch_add(e->watch, d->path, DIR_EVENTS) : -1;
 
-    for (struct follow_dir *o = e->dirs; o; o = o->next) {
-        is_shared |= o != d && o->wd == d->wd;
-    }
-    if (d->wd >= 0 && d->wd != wd && !is_shared) {
-        inotify_rm_watch(e->fd, d->wd);
+    if (d->wd >= 0) { /* the same, as a rule */
+        watch_remove(e->watch, d->wd);
     }
     d->wd = wd;
 }
@@ -214,14 +203,7 @@ follow_dir_unref(struct follow_events *e, struct follow_dir *d)
     }
     *at = d->next;
     if (d->wd >= 0) {
-        bool is_shared = false;
-
-        for (struct follow_dir *o = e->dirs; o; o = o->next) {
-            is_shared |= o->wd == d->wd;
-        }
-        if (!is_shared) {
-            inotify_rm_watch(e->fd, d->wd);
-        }
+        watch_remove(e->watch, d->wd);
     }
     free(d->path);
     free(d);
@@ -229,14 +211,21 @@ follow_dir_unref(struct follow_events *e, struct follow_dir *d)
 
 /* ---- events ---- */
 
+struct taking {
+    struct follow_events *events;
+    follow_hit_fn hit;
+    void *ctx;
+};
+
 static void
-take_one(struct follow_events *e, const struct inotify_event *event,
-         follow_hit_fn hit, void *ctx)
+take_one(void *arg, const struct inotify_event *event)
 {
+    const struct taking *t = arg;
+    struct follow_events *e = t->events;
     struct follow_file **at;
 
-    if (event->mask & IN_Q_OVERFLOW) {
-        hit(ctx, NULL, NULL, NULL);
+    if (!event || (event->mask & IN_Q_OVERFLOW)) {
+        t->hit(t->ctx, NULL, NULL, NULL);
         return;
     }
     for (at = bucket(e, event->wd); *at;) {
@@ -253,14 +242,14 @@ take_one(struct follow_events *e, const struct inotify_event *event,
         } else {
             at = &f->next_in_bucket;
         }
-        hit(ctx, f, NULL, NULL);
+        t->hit(t->ctx, f, NULL, NULL);
     }
     for (struct follow_dir *d = e->dirs; d; d = d->next) {
         if (d->wd == event->wd) {
             if (event->mask & IN_IGNORED) {
                 d->wd = -1;
             }
-            hit(ctx, NULL, d, event->len ? event->name : NULL);
+            t->hit(t->ctx, NULL, d, event->len ? event->name : NULL);
         }
     }
 }
@@ -268,27 +257,7 @@ take_one(struct follow_events *e, const struct inotify_event *event,
 bool
 follow_events_take(struct follow_events *e, follow_hit_fn hit, void *ctx)
 {
-    _Alignas(struct inotify_event) char buffer[EVENT_BUFFER];
-    bool has_any = false;
-    ssize_t n;
+    struct taking t = {e, hit, ctx};
 
-    if (e->fd < 0) {
-        return false;
-    }
-    for (int i = 0; i < READS_PER_CALL; i++) {
-        const char *p = buffer;
-
-        n = read(e->fd, buffer, sizeof(buffer));
-        if (n <= 0) {
-            break;
-        }
-        has_any = true;
-        while (p < buffer + n) {
-            const struct inotify_event *event = (const void *)p;
-
-            take_one(e, event, hit, ctx);
-            p += sizeof(*event) + event->len;
-        }
-    }
-    return has_any;
+    return e->watch && watch_take(e->watch, take_one, &t);
 }

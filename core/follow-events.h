@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One inotify instance for all files and folders of a follow: a hint where to
- * look, never the only one.
+ * What inotify says of the files and folders of a follow: a hint where to
+ * look, never the only one. The instance is the process's (watch.h).
  *
  * One thread at a time.
  */
@@ -9,6 +9,7 @@
 #define CORE_FOLLOW_EVENTS_H
 
 #include "follow-file.h"
+#include "watch.h"
 
 #define FOLLOW_EVENTS_BUCKETS 256u
 
@@ -21,16 +22,17 @@ struct follow_dir {
 };
 
 struct follow_events {
-    int fd; /* -1: no events, everything is polled */
+    struct watch *own;          /* where nobody shares one */
+    struct watch_member *watch; /* NULL: no events, everything is polled */
     struct follow_file *files[FOLLOW_EVENTS_BUCKETS]; /* by wd */
     struct follow_dir *dirs;
     bool is_full; /* a limit was hit */
 };
 
-/* Never fails: without inotify `fd` is -1 and `why` (a buffer) says which
- * limit was hit; "" if none. */
-void follow_events_init(struct follow_events *e, bool no_events, char *why,
-                        size_t cap);
+/* `shared` NULL: one of its own. Never fails: without inotify `watch` is NULL
+ * and `why` (a buffer) says which limit was hit; "" if none. */
+void follow_events_init(struct follow_events *e, struct watch *shared,
+                        bool no_events, char *why, size_t cap);
 void follow_events_fini(struct follow_events *e);
 
 /* Watches the very file that is open, or sets is_polled. DT_LIMIT: `why` says

@@ -137,9 +137,9 @@ open_descriptors(struct follow *f, struct error *err)
         epoll_ctl(f->epoll_fd, EPOLL_CTL_ADD, f->timer_fd, &event) < 0) {
         return error_errno(err, errno, "cannot follow files");
     }
-    follow_events_init(&f->events, f->args.no_events, why, sizeof(why));
-    if (f->events.fd >= 0 &&
-        epoll_ctl(f->epoll_fd, EPOLL_CTL_ADD, f->events.fd, &event) < 0) {
+    follow_events_init(&f->events, f->args.watch, f->args.no_events, why,
+                       sizeof(why));
+    if (f->events.watch && watch_poll(f->events.watch, f->epoll_fd) < 0) {
         return error_errno(err, errno, "cannot follow files");
     }
     if (*why) {
@@ -168,7 +168,7 @@ follow_new(const struct follow_args *args, struct follow **out,
     f->args.rest_ms = args->rest_ms ? args->rest_ms : REST_MS;
     f->args.late_ms = args->late_ms ? args->late_ms : LATE_MS;
     f->texts_end = &f->texts;
-    f->events.fd = f->epoll_fd = f->timer_fd = -1;
+    f->epoll_fd = f->timer_fd = -1;
     status = copy_resume(f, args, err);
     if (status == DT_OK) {
         status = copy_patterns(f, args->patterns, err);
@@ -406,7 +406,7 @@ set_timer(struct follow *f)
             ms = file->is_polled ? POLL_MS : ms;
         }
     }
-    ms = f->expand_is_due || f->events.fd < 0 ? POLL_MS : ms;
+    ms = f->expand_is_due || !f->events.watch ? POLL_MS : ms;
     ms = f->is_busy ? 1 : ms;
     if (ms != f->tick_ms) {
         struct timespec t = {ms / 1000, ms % 1000 * 1000000};
@@ -425,7 +425,7 @@ on_tick(struct follow *f, struct error *err)
     f->reconciled_ms = is_due ? now : f->reconciled_ms;
     for (size_t i = 0; i < f->nr_sources; i++) {
         struct follow_source *s = f->sources[i];
-        bool is_polled = f->events.fd < 0 || (s->first && s->first->is_polled);
+        bool is_polled = !f->events.watch || (s->first && s->first->is_polled);
 
         s->is_dirty |= is_due || is_polled || f->is_busy;
         s->needs_check |= is_due || is_polled;

@@ -39,6 +39,7 @@
 
 struct follow;
 struct permission;
+struct watch;
 
 /* "LENGTH-HASH" of the first bytes of a file, at most FOLLOW_HEAD_BYTES. */
 #define FOLLOW_HEAD_BYTES 1024u
@@ -69,7 +70,8 @@ struct follow_args {
      * has bytes, and how long a rotated file is looked at for late lines;
      * below 0: not at all; 0: 1000 and 60000. */
     int64_t rest_ms, late_ms;
-    bool no_events; /* as if there were no inotify */
+    bool no_events;      /* as if there were no inotify */
+    struct watch *watch; /* the process's; NULL: one of its own */
 };
 
 enum follow_kind {

@@ -496,6 +496,7 @@ open_follow(struct following *f, struct error *err)
     struct follow_args args = {
         .patterns = &spec->files,
         .permission = f->sh->env->permission,
+        .watch = f->sh->env->watch,
         .max_targets = (size_t)config->max_glob_targets,
         .max_line = (size_t)config->max_line_length,
         .from_start = spec->from_start,

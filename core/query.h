@@ -44,7 +44,8 @@ struct query_env {
     const char *user; /* authenticated; for notes and the log */
     const char *host; /* short name */
     bool is_serverless;
-    int done_fd; /* eventfd of the owner */
+    int done_fd;         /* eventfd of the owner */
+    struct watch *watch; /* for following; NULL: each query has its own */
     /* Lines for the log; any thread. NULL: none. */
     void (*log)(void *ctx, enum dt_log_level level, const char *text);
     void *log_ctx;

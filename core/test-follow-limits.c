@@ -4,6 +4,7 @@
  * none, and limits.
  */
 #include "cleanup.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -290,6 +291,55 @@ test_polling(void **state)
     follow_by_itself(true);
 }
 
+static unsigned
+count_instances(void)
+{
+    unsigned nr = 0;
+
+    for (int fd = 0; fd < 100; fd++) {
+        char path[40], target[40];
+        ssize_t n;
+
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+        n = readlink(path, target, sizeof(target) - 1);
+        target[n > 0 ? n : 0] = '\0';
+        nr += !strcmp(target, "anon_inode:inotify");
+    }
+    return nr;
+}
+
+/* Two follows of the same files share an instance and its watches: one that
+ * leaves takes nothing from the other, and one that does not look for long
+ * misses nothing. */
+static void
+test_shared_watch(void **state)
+{
+    struct follow_args args = args_of();
+    struct reader a, b;
+
+    (void)state;
+    args.watch = watch_new();
+    assert_non_null(args.watch);
+    put("log", "");
+    begin(&a, "log", args);
+    begin(&b, "log", args);
+    assert_int_equal(count_instances(), 1);
+    while (step(&a) || step(&b)) {
+    }
+    put("log", "1\n");
+    wait_for_lines(&a, "1\n");
+    assert_int_equal(rename("log", "log.1"), 0);
+    put("log", "2\n");
+    wait_for_lines(&a, "2\n");
+    end(&a);
+    put("log", "3\n");
+    wait_for_lines(&b, "1\n2\n3\n");
+    end(&b);
+    watch_free(args.watch);
+    unlink("log");
+    unlink("log.1");
+}
+
 /* In a user namespace with room for no watch: polled, and told once. */
 static int
 without_watches(const char *limit, const char *name)
@@ -438,6 +488,7 @@ main(void)
         IN_TEMPDIR(test_resumed_after_truncation),
         IN_TEMPDIR(test_resumed_when_gone),
         IN_TEMPDIR(test_events),
+        IN_TEMPDIR(test_shared_watch),
         IN_TEMPDIR(test_polling),
         IN_TEMPDIR(test_no_watches_left),
         IN_TEMPDIR(test_no_instances_left),

@@ -14,6 +14,7 @@
 #include "health.h"
 #include "permission.h"
 #include "query.h"
+#include "watch.h"
 #include "worker-audit.h"
 #include "worker-auth.h"
 #include "worker-hello.h"
@@ -529,6 +530,7 @@ worker_init(struct worker *w, const struct worker_args *args)
         .user = args->user,
         .host = args->host,
         .done_fd = w->wake_fd,
+        .watch = watch_new(),
         .log = log_line,
         .log_ctx = w,
     };
@@ -536,7 +538,7 @@ worker_init(struct worker *w, const struct worker_args *args)
     w->auth = (struct worker_auth){args->broker_fd, w->env.out, 0};
     w->audit.broker_fd = args->broker_fd;
     w->audit.live = args->live;
-    if (w->wake_fd < 0 || !w->slots || !w->env.out) {
+    if (w->wake_fd < 0 || !w->slots || !w->env.out || !w->env.watch) {
         return DT_ERR_NOMEM;
     }
     w->env.slots = worker_slots_api(w->slots);
@@ -564,6 +566,7 @@ static void
 worker_fini(struct worker *w)
 {
     outq_free(w->env.out);
+    watch_free(w->env.watch);
     worker_slots_free(w->slots);
     permission_free(w->permission);
     buf_fini(&w->in);

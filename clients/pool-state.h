@@ -30,7 +30,10 @@ struct pool {
     struct chunk **ends; /* by server: made beforehand, so that telling of an
                             end cannot fail */
     size_t nr;
-    struct pollfd *polls;
+    struct pollfd *polls; /* of the open links only: poll fails with more
+                             entries than the limit of descriptors */
+    size_t nr_polls;
+    size_t *slots; /* by server: its entry in polls; 0: none */
     size_t *queue; /* links that are to be started: a ring of nr */
     size_t queue_at, queue_len;
     size_t nr_over;

@@ -39,6 +39,7 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
     p->links = calloc(nr, sizeof(*p->links));
     p->ends = calloc(nr, sizeof(*p->ends));
     p->polls = calloc(nr + 1, sizeof(*p->polls));
+    p->slots = calloc(nr, sizeof(*p->slots));
     p->queue = calloc(nr, sizeof(*p->queue));
     p->dropped = calloc(nr, sizeof(*p->dropped));
     p->asked = calloc(nr, sizeof(*p->asked));
@@ -46,8 +47,8 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
     if (args->env.window) {
         p->args.env.scratch = malloc(args->env.window);
     }
-    if (p->wake_fd < 0 || !p->links || !p->ends || !p->polls || !p->queue ||
-        !p->dropped || !p->asked || !p->restarts ||
+    if (p->wake_fd < 0 || !p->links || !p->ends || !p->polls || !p->slots ||
+        !p->queue || !p->dropped || !p->asked || !p->restarts ||
         (args->env.window && !p->args.env.scratch)) {
         pool_free(p);
         return error_set(err, DT_ERR_NOMEM, "pool: out of memory");
@@ -90,6 +91,7 @@ pool_free(struct pool *p)
     free(p->links);
     free(p->ends);
     free(p->polls);
+    free(p->slots);
     free(p->queue);
     free(p->dropped);
     free(p->asked);
@@ -258,17 +260,19 @@ prepare_polls(struct pool *p, bool is_busy)
     int64_t next = p->ask_at < p->wait_until ? p->ask_at : p->wait_until;
 
     p->polls[0] = (struct pollfd){.fd = p->wake_fd, .events = POLLIN};
+    p->nr_polls = 1;
     for (size_t i = 0; i < p->nr; i++) {
         struct link *l = &p->links[i];
         short events = 0;
+        int fd = is_open(l) ? link_poll_fd(l, &events) : -1;
 
-        p->polls[i + 1].fd = -1;
-        p->polls[i + 1].revents = 0;
-        if (is_open(l)) {
-            p->polls[i + 1].fd = link_poll_fd(l, &events);
-            p->polls[i + 1].events = events;
-            next = l->deadline < next ? l->deadline : next;
-        } else if (l->state == LINK_PAUSED) {
+        p->slots[i] = 0;
+        if (fd >= 0) {
+            p->slots[i] = p->nr_polls;
+            p->polls[p->nr_polls++] =
+                (struct pollfd){.fd = fd, .events = events};
+        }
+        if (is_open(l) || l->state == LINK_PAUSED) {
             next = l->deadline < next ? l->deadline : next;
         }
     }
@@ -292,7 +296,8 @@ take_turns(struct pool *p, bool *busy, bool is_woken)
             continue;
         }
         /* A wake-up may be a name look-up, room in the queue, or a drop. */
-        if (p->polls[i + 1].revents || was_busy || now >= l->deadline ||
+        if ((p->slots[i] && p->polls[p->slots[i]].revents) || was_busy ||
+            now >= l->deadline ||
             (is_woken && (l->is_stalled || l->state == LINK_CONNECTING ||
                           atomic_load(&p->dropped[i])))) {
             busy[i] = step(p, l);
@@ -368,12 +373,14 @@ run(struct pool *p, bool *busy)
            (p->nr_over < p->nr || p->args.keeps_running)) {
         bool is_woken;
         uint64_t count;
+        int timeout;
 
         end_pauses(p);
         end_wait(p);
         start_links(p);
         pool_open_question(p);
-        poll(p->polls, p->nr + 1, prepare_polls(p, is_busy));
+        timeout = prepare_polls(p, is_busy);
+        poll(p->polls, p->nr_polls, timeout);
         is_woken = p->polls[0].revents != 0;
         if (is_woken) {
             (void)!read(p->wake_fd, &count, sizeof(count));

@@ -6,6 +6,8 @@
  * Kinds: log      85 bytes a line on average; 19 % ERROR; user0 to user1399,
  *                 so that "user999 " is on 0.07 % of the lines
  *        stats    MAPREDUCE:STATS lines of 129 bytes on average, 50 hosts
+ *        csv      cells between commas behind a header, 68 bytes a line, 200
+ *                 cities
  *        numbers  "line N" from 1, for tests that look at order
  */
 #include <errno.h>
@@ -86,6 +88,22 @@ write_stats(uint64_t i, uint64_t *state)
 }
 
 static void
+write_csv(uint64_t i, uint64_t *state)
+{
+    struct stamp t = stamp_of(i);
+    unsigned city = below(state, 200), n = below(state, 100000);
+    unsigned price = below(state, 1000000), id = below(state, 1u << 20);
+
+    if (i == 0) {
+        printf("time,city,n,price,text\n");
+    }
+    printf("2026-10-02T%02u:%02u:%02u.%03u,city%03u,%u,%u.%02u,"
+           "request %05x answered\n",
+           t.hour, t.minute, t.second, t.ms, city, n, price / 100, price % 100,
+           id);
+}
+
+static void
 write_numbers(uint64_t i, uint64_t *state)
 {
     (void)state;
@@ -98,8 +116,10 @@ main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*write)(uint64_t i, uint64_t *state);
-    } kinds[] = {
-        {"log", write_log}, {"stats", write_stats}, {"numbers", write_numbers}};
+    } kinds[] = {{"log", write_log},
+                 {"stats", write_stats},
+                 {"csv", write_csv},
+                 {"numbers", write_numbers}};
     uint64_t nr, state = 1;
     char *end;
 

@@ -19,7 +19,9 @@
 #define IDENTIFICATION "SSH-" /* what clients begin with (RFC 4253, 4.2) */
 #define NR_BYTES (sizeof(IDENTIFICATION) - 1)
 
-#define ACCEPTS_A_TURN 128
+/* All that the kernel's queue holds: when it overflows, a client tries again
+ * after a second at the earliest. */
+#define ACCEPTS_A_TURN 4096
 /* No memory for another socket: how long the port is left alone. */
 #define ACCEPT_PAUSE_MS 1000
 

@@ -229,10 +229,6 @@ check_flags(struct start *s)
 {
     struct flags *f = s->options;
 
-    if (f->interactive_query) {
-        return bad_usage("--interactive-query is not available in this "
-                         "version");
-    }
     if (f->log_payload) {
         return bad_usage("--log-payload is not available in this version");
     }
@@ -420,8 +416,14 @@ run(struct start *s, struct error *err)
     if (s->c.command->make_queries(&s->c, err) != DT_OK) {
         return RUN_USAGE;
     }
+    if (f->interactive_query && (s->c.nr_queries != 1 || s->c.sink.ops)) {
+        error_set(err, DT_ERR_INVAL,
+                  "--interactive-query: a query with an outfile cannot be "
+                  "replaced by another");
+        return RUN_USAGE;
+    }
     if (s->c.nr_queries) {
-        s->c.queries[s->c.nr_queries - 1].last = true;
+        s->c.queries[s->c.nr_queries - 1].last = !f->interactive_query;
     }
     if (s->c.is_serverless) {
         return run_serverless(&s->c);

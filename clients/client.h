@@ -45,8 +45,9 @@ struct client {
     char *home;              /* "": none */
     bool is_serverless;
     bool is_quiet;
-    const char *plugin; /* CLIENT_NAME_FIRST: the first word, NULL: none */
-    char **words;       /* other positional words */
+    const char *plugin;     /* CLIENT_NAME_FIRST: the first word, NULL: none */
+    const char *query_text; /* of a query in the language of dmap; NULL: none */
+    char **words;           /* other positional words */
     size_t nr_words;
     struct query_spec *queries;
     size_t nr_queries;

@@ -37,6 +37,8 @@ judge(const struct finish *f)
         return c->command->flags & CLIENT_FOLLOWS ? RUN_OK : RUN_INTERRUPTED;
     case LOOP_DEADLINE:
         return c->command->flags & CLIENT_PROBE ? RUN_FAILED : RUN_OK;
+    case LOOP_QUIT:
+        return RUN_OK;
     default:
         break;
     }
@@ -150,7 +152,8 @@ finish_meter(const struct client *c, struct output *out, size_t nr_servers,
              struct meter **meter, struct statusline **status)
 {
     /* who follows has no end to look forward to */
-    if (c->flags->quiet || c->command->flags & CLIENT_FOLLOWS) {
+    if (c->flags->quiet || c->flags->interactive_query ||
+        c->command->flags & CLIENT_FOLLOWS) {
         return;
     }
     *status = statusline_new(STDERR_FILENO);

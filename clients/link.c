@@ -438,6 +438,20 @@ link_step(struct link *l)
 }
 
 bool
+link_send(struct link *l, char *request, size_t len)
+{
+    if (l->state != LINK_RUNNING || l->sent < l->request_len) {
+        return false;
+    }
+    free(l->own_request);
+    l->own_request = request;
+    l->request = request;
+    l->request_len = len;
+    l->sent = 0;
+    return true;
+}
+
+bool
 link_finish(struct link *l)
 {
     if (l->state == LINK_RUNNING && l->request == l->env->finish) {

@@ -114,6 +114,9 @@ void link_key_unknown(struct link *l, const char *why);
 /* Ends it from any state. `why` NULL: no error. */
 void link_end(struct link *l, const char *why);
 
+/* Has a running link send another request, which it takes over; false: not yet.
+ */
+bool link_send(struct link *l, char *request, size_t len);
 /* Asks a server whose queries run for the result of what it has read; false:
  * it has not got so far. */
 bool link_finish(struct link *l);

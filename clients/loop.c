@@ -158,6 +158,9 @@ next_deadline(const struct loop *l, int64_t limit)
 {
     int64_t next = limit < l->deadline ? limit : l->deadline;
 
+    if (l->args.next_ms) {
+        next = clock_earlier(next, l->args.next_ms(l->args.ctx));
+    }
     next = clock_earlier(next, meter_next_ms(l->args.meter));
     return l->is_held && l->interrupt_until < next ? l->interrupt_until : next;
 }
@@ -221,8 +224,9 @@ loop_run(struct loop *l, int64_t limit_ms)
             end = LOOP_READER_GONE;
             break;
         }
-        if (p[3].revents) {
-            a->on_extra(a->ctx);
+        if (p[3].revents && a->on_extra(a->ctx)) {
+            end = LOOP_QUIT;
+            break;
         }
         if (take_time(l, limit, &end)) {
             break;

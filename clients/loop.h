@@ -16,6 +16,7 @@ enum loop_end {
     LOOP_DONE = 0,    /* the work is over */
     LOOP_INTERRUPTED, /* SIGINT twice within three seconds */
     LOOP_TERMINATED,  /* SIGTERM, SIGHUP, SIGQUIT */
+    LOOP_QUIT,        /* on_extra: the user wants to leave */
     LOOP_READER_GONE, /* nobody reads the output any more */
     LOOP_DEADLINE     /* the run's own time limit */
 };
@@ -33,7 +34,9 @@ struct loop_args {
     /* A further descriptor (a terminal with a question), -1: none; and what to
      * do when it is readable. May be NULL. */
     int (*extra_fd)(void *ctx);
-    void (*on_extra)(void *ctx);
+    /* When on_event is to look without an event; may be NULL. */
+    int64_t (*next_ms)(void *ctx);
+    bool (*on_extra)(void *ctx); /* true: the user wants to leave */
     void *ctx;
 };
 

@@ -101,7 +101,7 @@ const char *
 mapping_query(struct client *c, const struct mapping *m)
 {
     if (*m->query) {
-        return m->query;
+        return c->query_text = m->query;
     }
     for (size_t i = 0; i < c->nr_words; i++) {
         char *word = c->words[i];
@@ -110,10 +110,10 @@ mapping_query(struct client *c, const struct mapping *m)
             c->nr_words--;
             memmove(&c->words[i], &c->words[i + 1],
                     (c->nr_words - i) * sizeof(*c->words));
-            return word;
+            return c->query_text = word;
         }
     }
-    return NULL;
+    return c->query_text; /* that of the query before, if there was one */
 }
 
 /* Whole lines for people; the log has a line of its own. */

@@ -24,6 +24,12 @@ struct restart {
     int64_t at;
 };
 
+/* What a running link is to send. */
+struct more {
+    char *request; /* NULL: nothing */
+    size_t len;
+};
+
 struct pool {
     struct pool_args args;
     struct link *links;
@@ -48,6 +54,7 @@ struct pool {
     /* The question; the lock covers what both threads touch. */
     pthread_mutex_t lock;
     struct restart *restarts; /* by server */
+    struct more *more;        /* by server */
     int64_t wait_until;       /* clock_now_ms */
     int64_t ask_at;           /* clock_now_ms; CLOCK_NEVER: nobody is unknown */
     struct pool_host *asked;

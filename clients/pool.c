@@ -44,11 +44,12 @@ pool_new(const struct pool_args *args, struct pool **out, struct error *err)
     p->dropped = calloc(nr, sizeof(*p->dropped));
     p->asked = calloc(nr, sizeof(*p->asked));
     p->restarts = calloc(nr, sizeof(*p->restarts));
+    p->more = calloc(nr, sizeof(*p->more));
     if (args->env.window) {
         p->args.env.scratch = malloc(args->env.window);
     }
     if (p->wake_fd < 0 || !p->links || !p->ends || !p->polls || !p->slots ||
-        !p->queue || !p->dropped || !p->asked || !p->restarts ||
+        !p->queue || !p->dropped || !p->asked || !p->restarts || !p->more ||
         (args->env.window && !p->args.env.scratch)) {
         pool_free(p);
         return error_set(err, DT_ERR_NOMEM, "pool: out of memory");
@@ -84,6 +85,7 @@ pool_free(struct pool *p)
             free(p->restarts[i].request);
             chunks_put(p->args.env.chunks, p->restarts[i].end);
         }
+        free(p->more[i].request);
         if (p->ends[i]) {
             chunks_put(p->args.env.chunks, p->ends[i]);
         }
@@ -96,6 +98,7 @@ pool_free(struct pool *p)
     free(p->dropped);
     free(p->asked);
     free(p->restarts);
+    free(p->more);
     free(p->args.env.scratch);
     if (p->wake_fd >= 0) {
         close(p->wake_fd);
@@ -235,6 +238,31 @@ take_restarts(struct pool *p)
         atomic_store(&p->dropped[i], false);
         link_pause(l, r.request, r.len, r.at);
     }
+}
+
+void
+pool_send(struct pool *p, size_t server, char *request, size_t len)
+{
+    pthread_mutex_lock(&p->lock);
+    free(p->more[server].request);
+    p->more[server] = (struct more){request, len};
+    pthread_mutex_unlock(&p->lock);
+    pool_wake(p->wake_fd);
+}
+
+/* Hands on what links can send now; those want a turn. */
+static void
+take_more(struct pool *p, bool *busy)
+{
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->nr; i++) {
+        if (p->more[i].request &&
+            link_send(&p->links[i], p->more[i].request, p->more[i].len)) {
+            p->more[i].request = NULL;
+            busy[i] = true;
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
 }
 
 static void
@@ -390,6 +418,7 @@ run(struct pool *p, bool *busy)
         if (is_woken && atomic_load(&p->must_finish)) {
             finish_links(p, busy);
         }
+        take_more(p, busy);
         is_busy = take_turns(p, busy, is_woken);
     }
 }

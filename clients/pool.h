@@ -43,6 +43,9 @@ void pool_drop(struct pool *p, size_t server);
  * chunk queue; once for each end. Takes over `request`. DT_OK, DT_ERR_NOMEM. */
 int pool_restart(struct pool *p, size_t server, char *request, size_t len,
                  int64_t at);
+/* Sends more to a server whose queries run; takes over `request`. What has not
+ * gone out yet gives way to it; a connection that is over does not get it. */
+void pool_send(struct pool *p, size_t server, char *request, size_t len);
 /* How the connection ended: once its end came through the chunk queue. */
 const struct link_result *pool_result(const struct pool *p, size_t server);
 

@@ -33,6 +33,7 @@ struct reduce_query {
     const struct cancel *cancel; /* of the call that runs */
     uint64_t sequence;
     bool is_over;    /* no more feeding: stopped or failed */
+    bool is_done;    /* all was given out already */
     bool is_second;  /* its notes are those of the first stage */
     bool is_escaped; /* the stage itself shows control bytes of the data */
     bool is_closing; /* inside close: output is refused */

@@ -128,3 +128,12 @@ reduce_server_source(struct reduce_stream *stream, uint32_t id,
     }
     return &stream->sources[id];
 }
+
+void
+reduce_server_switch(struct reduce_server *s)
+{
+    bool has_hello = s->summary.has_hello;
+
+    reduce_server_restart(s);
+    s->summary.has_hello = has_hello;
+}

@@ -26,6 +26,8 @@ struct reduce_server {
     struct reduce_stream *streams;
     size_t nr_streams;
     struct reduce_summary summary;
+    uint32_t updated; /* interactive: the query that it runs */
+    bool is_over;     /* interactive: nothing more comes from it */
 };
 
 /* `host`: NULL when the server will say it. DT_OK or DT_ERR_NOMEM; to be freed
@@ -33,6 +35,8 @@ struct reduce_server {
 int reduce_server_init(struct reduce_server *s, size_t nr_streams,
                        const char *host);
 void reduce_server_fini(struct reduce_server *s);
+/* Another query takes the place of the former. */
+void reduce_server_switch(struct reduce_server *s);
 /* Another session begins. */
 void reduce_server_restart(struct reduce_server *s);
 

@@ -2,29 +2,18 @@
  *
  * The one place that is fed: frames to the reduce stage or the printer.
  */
-#include "reduce-server.h"
+#include "reduce-state.h"
 
 #include "meter.h"
 #include "plugin.h"
 #include "screen.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-
-struct reduce {
-    pthread_mutex_t lock;
-    struct reduce_args args;
-    struct reduce_query *queries; /* of the specs … */
-    size_t nr_queries;            /* … and, if this is more, a second stage */
-    struct reduce_server *servers;
-    atomic_bool expects_cancel;
-};
 
 /* ---- making ---- */
 
-static int
-start_queries(struct reduce *r, struct error *err)
+int
+reduce_start_queries(struct reduce *r, struct error *err)
 {
     const struct reduce_args *a = &r->args;
     int rc = DT_OK;
@@ -70,9 +59,10 @@ reduce_new(const struct reduce_args *args, struct reduce **out,
     }
     for (size_t i = 0; rc == DT_OK && i < args->nr_servers; i++) {
         rc = reduce_server_init(&r->servers[i], args->nr_specs, args->own_host);
+        r->servers[i].updated = args->specs[0].id;
     }
     if (rc == DT_OK) {
-        rc = start_queries(r, err);
+        rc = reduce_start_queries(r, err);
     }
     if (rc != DT_OK) {
         if (rc == DT_ERR_NOMEM) {
@@ -90,6 +80,7 @@ reduce_restart_server(struct reduce *r, size_t server)
 {
     pthread_mutex_lock(&r->lock);
     reduce_server_restart(&r->servers[server]);
+    r->servers[server].updated = r->args.specs[0].id;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -200,7 +191,9 @@ on_feed(struct call *c, uint32_t origin)
         !second->is_over) {
         rc = reduce_query_feed(second, c->f, origin, c->has_slack);
     }
-    return rc == DT_STOP && wants_more(c->r) ? REDUCE_OK : of_output(rc);
+    return rc == DT_STOP && (c->r->args.on_update || wants_more(c->r))
+               ? REDUCE_OK
+               : of_output(rc);
 }
 
 static enum reduce_result
@@ -265,6 +258,26 @@ on_authkey(struct call *c)
     return REDUCE_OK;
 }
 
+/* Interactive: the END of a query that was to replace another, and could not.
+ */
+static bool
+is_refusal(const struct call *c, const struct query_end *end)
+{
+    return c->r->args.on_update && end->status < 0 &&
+           c->server->updated != c->f->query;
+}
+
+static enum reduce_result
+on_updated(struct call *c)
+{
+    c->server->updated = c->f->query;
+    if (c->r->args.on_update) {
+        c->r->args.on_update(c->r->args.update_ctx,
+                             (size_t)(c->server - c->r->servers), NULL);
+    }
+    return REDUCE_OK;
+}
+
 static enum reduce_result
 on_end(struct call *c)
 {
@@ -276,6 +289,13 @@ on_end(struct call *c)
     if (c->stream->has_ended) {
         query_end_fini(&end);
         return server_failed(c, DT_ERR_PROTO, "a query ended twice");
+    }
+    if (is_refusal(c, &end)) {
+        c->r->args.on_update(
+            c->r->args.update_ctx, (size_t)(c->server - c->r->servers),
+            end.message ? end.message : dt_strerror(end.status));
+        query_end_fini(&end);
+        return REDUCE_OK;
     }
     c->stream->has_ended = true;
     c->server->summary.nr_ended++;
@@ -299,6 +319,9 @@ on_end(struct call *c)
         }
     }
     query_end_fini(&end);
+    if (c->r->args.on_update) {
+        reduce_finish_if_ended(c->r);
+    }
     return REDUCE_OK;
 }
 
@@ -326,6 +349,10 @@ static enum reduce_result
 on_query_frame(struct call *c)
 {
     c->rq = find_query(c->r, c->f->query);
+    if (!c->rq && c->r->args.on_update &&
+        c->f->query < c->r->args.specs[0].id) {
+        return REDUCE_OK; /* late words of a former query */
+    }
     if (!c->rq) {
         return server_failed(c, DT_ERR_PROTO,
                              "a frame of a query that was not asked");
@@ -342,6 +369,8 @@ on_query_frame(struct call *c)
         return on_end(c);
     case WIRE_S_PROGRESS:
         return on_progress(c);
+    case WIRE_S_UPDATED:
+        return on_updated(c);
     case WIRE_S_TEXT:
         return of_output(printer_text(c->r->args.printer, c->f->data, c->f->len,
                                       c->rq->cancel));
@@ -383,6 +412,7 @@ reduce_frame(struct reduce *r, size_t server, const struct wire_frame *f,
     case WIRE_S_PARTIAL:
     case WIRE_S_END:
     case WIRE_S_PROGRESS:
+    case WIRE_S_UPDATED:
     case WIRE_S_TEXT:
         result = on_query_frame(&c);
         break;
@@ -394,11 +424,16 @@ reduce_frame(struct reduce *r, size_t server, const struct wire_frame *f,
 }
 
 bool
-reduce_wants_whole(const struct reduce *r, uint32_t query)
+reduce_wants_whole(struct reduce *r, uint32_t query)
 {
-    const struct reduce_query *rq = find_query(r, query);
+    const struct reduce_query *rq;
+    bool wants;
 
-    return rq && rq->instance;
+    pthread_mutex_lock(&r->lock);
+    rq = find_query(r, query);
+    wants = rq && rq->instance;
+    pthread_mutex_unlock(&r->lock);
+    return wants;
 }
 
 bool
@@ -447,7 +482,7 @@ reduce_finish(struct reduce *r)
 
         rq->cancel = NULL;
         /* A stage that had enough is finished like one whose input ended. */
-        if (rq->instance && rq->err.status == DT_OK) {
+        if (rq->instance && rq->err.status == DT_OK && !rq->is_done) {
             one = reduce_query_drain(rq, DT_DRAIN_FINAL);
         }
         if (rq->err.status != DT_OK) {

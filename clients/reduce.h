@@ -30,6 +30,12 @@ struct reduce_args {
     bool is_redrawn; /* results of specs[0] replace each other on a terminal */
     struct printer *printer;
     struct meter *meter; /* told how far the queries are; NULL: nobody is */
+    /* Interactive: the one query may be replaced (reduce_switch), its result is
+     * complete when it ended at all servers, and that UPDATEs were taken or
+     * refused (with a reason) is told, under the lock. NULL: not interactive.
+     */
+    void (*on_update)(void *ctx, size_t server, const char *refusal);
+    void *update_ctx;
     const struct diag *diag;
     const char *const *names; /* of the servers, as the user wrote them */
     size_t nr_servers;
@@ -52,7 +58,7 @@ int reduce_new(const struct reduce_args *args, struct reduce **out,
 void reduce_free(struct reduce *r);
 
 /* Does this query need its frames whole (it has a reduce stage)? */
-bool reduce_wants_whole(const struct reduce *r, uint32_t query);
+bool reduce_wants_whole(struct reduce *r, uint32_t query);
 /* Has any query one? */
 bool reduce_has_stage(const struct reduce *r);
 /* Takes one frame of a server. `has_slack`: 64 readable bytes stand behind its
@@ -68,6 +74,15 @@ int reduce_finish(struct reduce *r);
 int reduce_flush(struct reduce *r);
 /* The client itself ends its queries: that they were cancelled is no news. */
 void reduce_expect_cancel(struct reduce *r);
+
+/* Interactive: `spec` (which outlives it, with a higher number) takes the place
+ * of the query; what still comes of former ones is dropped. DT_OK; DT_ERR_LIMIT
+ * when the reader of the output holds everything up; or what the stage's start
+ * answered, and nothing has changed. */
+int reduce_switch(struct reduce *r, const struct query_spec *spec,
+                  struct spans *spans, struct error *err);
+/* Interactive: nothing more comes from a server. */
+void reduce_server_over(struct reduce *r, size_t server);
 
 /* How it went at a server, once its frames are over. */
 struct reduce_summary {

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "finish.h"
+#include "interactive.h"
 #include "loop.h"
 #include "permission.h"
 #include "plugin.h"
@@ -39,6 +40,7 @@ struct serverless {
     int done_fd;
     struct watch *watch;
     char *short_host;
+    struct interactive *interactive; /* NULL: not interactive */
 };
 
 static int
@@ -82,6 +84,9 @@ on_event(void *ctx)
             return false;
         }
     }
+    if (s->interactive) {
+        return false; /* the user may have another query */
+    }
     stage_finish(s->stage);
     return false; /* the stage's end is the next event */
 }
@@ -93,6 +98,77 @@ stats(void *ctx, struct buf *out)
     buf_printf(out,
                "connected=0|servers=0|connected%%=100|new=0|throttle=0|cpu=%ld",
                sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* ---- interactive ---- */
+
+static struct query_env
+make_env(const struct serverless *s)
+{
+    return (struct query_env){
+        .config = s->c->config,
+        .plugins = s->c->plugins,
+        .permission = s->permission,
+        .out = s->outq,
+        .user = s->c->user,
+        .host = s->short_host,
+        .is_serverless = true,
+        .done_fd = s->done_fd,
+        .watch = s->watch,
+    };
+}
+
+/* Cancelled first: its threads may be what holds the output up. */
+static int
+reload(void *ctx, const struct client *next, struct error *err)
+{
+    struct serverless *s = ctx;
+    const struct query_env env = make_env(s);
+    int rc = DT_OK;
+
+    if (s->nr_started) {
+        query_cancel(s->queries[0], CANCEL_CLIENT);
+        query_free(s->queries[0]);
+        s->nr_started = 0;
+    }
+    rc = reduce_switch(s->reduce, &next->queries[0], next->spans, err);
+    if (rc == DT_OK) {
+        rc = query_start(&env, &next->queries[0], &s->queries[0], err);
+    }
+    if (rc != DT_OK) {
+        return rc;
+    }
+    s->nr_started = 1;
+    stage_set_interval(s->stage, next->queries[0].interval_ms);
+    interactive_answer(s->interactive, NULL);
+    return DT_OK;
+}
+
+static void
+capable(void *ctx, size_t *can, size_t *all)
+{
+    (void)ctx;
+    *can = *all = 1;
+}
+
+static void
+on_update(void *ctx, size_t server, const char *refusal)
+{
+    (void)ctx;
+    (void)server;
+    (void)refusal; /* query_start has told */
+}
+
+static int
+extra_fd(void *ctx)
+{
+    return interactive_fd(((struct serverless *)ctx)->interactive);
+}
+
+static bool
+on_extra(void *ctx)
+{
+    return interactive_read(((struct serverless *)ctx)->interactive);
 }
 
 static int
@@ -115,6 +191,12 @@ prepare(struct serverless *s, struct error *err)
     static const struct outq_sink sink = {.frame = on_frame, .flush = on_flush};
     int rc = finish_printer(c, s->output, &s->printer, err);
 
+    if (rc == DT_OK && c->flags->interactive_query) {
+        static const struct interactive_ops ops = {reload, capable};
+
+        rc = interactive_new(c, &ops, s, &s->interactive, err);
+        reduce.on_update = on_update;
+    }
     finish_meter(c, s->output, 0, &s->meter, &s->status);
     if (rc == DT_OK) {
         reduce.printer = s->printer;
@@ -142,17 +224,7 @@ prepare(struct serverless *s, struct error *err)
 static int
 start_queries(struct serverless *s, struct error *err)
 {
-    const struct query_env env = {
-        .config = s->c->config,
-        .plugins = s->c->plugins,
-        .permission = s->permission,
-        .out = s->outq,
-        .user = s->c->user,
-        .host = s->short_host,
-        .is_serverless = true,
-        .done_fd = s->done_fd,
-        .watch = s->watch,
-    };
+    const struct query_env env = make_env(s);
     int rc = DT_OK;
 
     for (size_t i = 0; rc == DT_OK && i < s->c->nr_queries; i++) {
@@ -240,6 +312,8 @@ run_started(struct serverless *s, struct error *err)
         .event_fd = s->done_fd,
         .on_event = on_event,
         .stats = stats,
+        .extra_fd = extra_fd,
+        .on_extra = on_extra,
         .ctx = s,
     };
     int64_t timeout = shortest_timeout(s->c);
@@ -303,6 +377,7 @@ run_serverless(const struct client *c)
     permission_free(s.permission);
     reduce_free(s.reduce);
     printer_free(s.printer);
+    interactive_free(s.interactive);
     output_free(s.output);
     finish_meter_end(c, s.meter, s.status);
     free(s.short_host);

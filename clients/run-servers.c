@@ -6,6 +6,7 @@
  * reduces and prints; the stage thread ends the reduce stages; the main thread
  * has signals and questions.
  */
+#include "run-servers.h"
 #include "run.h"
 
 #include "clock.h"
@@ -35,245 +36,6 @@
 #define SHOW_MS 1000              /* for what has come by then */
 #define RESULT_MS 5000            /* for the result of an interrupted query */
 
-struct servers_run;
-
-/* A server, as the output thread sees it. */
-struct peer {
-    struct servers_run *run;
-    size_t index;
-    struct decode_sink sink;
-    struct decode decode;
-    struct error err;          /* of its frames */
-    enum reduce_result result; /* of its last frame */
-    struct reconnect reconnect;
-    struct resume resume;
-};
-
-struct servers_run {
-    const struct client *c;
-    const struct servers *servers;
-    struct output *output;
-    struct meter *meter;
-    struct statusline *status;
-    struct printer *printer;
-    struct reduce *reduce;
-    struct stage *stage;
-    struct pool *pool;
-    struct chunks *chunks;
-    struct trust *trust;
-    struct routes *routes;
-    struct buf request, finish;
-    const char **names;
-    bool *is_good; /* by server; output thread, then main */
-    struct peer *peers;
-    int event_fd;
-    bool is_following; /* broken connections are made again … */
-    bool is_resumed;   /* … and go on where they were */
-    pthread_t thread;  /* output */
-    bool has_thread;
-    atomic_bool is_input_over; /* all servers have ended */
-    atomic_bool is_over;       /* nothing more is wanted */
-    atomic_bool is_stopping;   /* we end it: servers are not to blame */
-    size_t nr_over;            /* output thread, then main */
-    size_t nr_completed, nr_failed;
-    uint64_t lines_sent;
-    size_t last_connected; /* of the statistics */
-};
-
-static void
-wake(int fd)
-{
-    uint64_t one = 1;
-
-    (void)!write(fd, &one, sizeof(one));
-}
-
-/* ---- the output thread ---- */
-
-static int
-on_frame(void *ctx, const struct wire_frame *f)
-{
-    struct peer *p = ctx;
-
-    p->result = reduce_frame(p->run->reduce, p->index, f, true, NULL, &p->err);
-    if (p->result != REDUCE_OK) {
-        return DT_STOP;
-    }
-    if (f->type == WIRE_S_HELLO) {
-        reconnect_established(&p->reconnect);
-    }
-    return p->run->is_resumed ? resume_frame(&p->resume, f) : DT_OK;
-}
-
-static bool
-may_split(void *ctx, uint32_t query)
-{
-    struct peer *p = ctx;
-
-    /* Where a frame ends is where another session goes on. */
-    return !p->run->is_resumed && !reduce_wants_whole(p->run->reduce, query);
-}
-
-static void
-take_bytes(struct servers_run *r, const struct chunk *c)
-{
-    struct peer *p = &r->peers[c->server];
-
-    if (p->err.status != DT_OK) {
-        return; /* its frames are broken; the pool is about to drop it */
-    }
-    if (decode_bytes(&p->decode, c->data, c->len, &p->err) == DT_OK) {
-        return;
-    }
-    if (p->result == REDUCE_OVER) {
-        atomic_store(&r->is_over, true);
-        chunks_close(r->chunks);
-        return;
-    }
-    pool_drop(r->pool, c->server);
-}
-
-/* Says what went wrong with a server, once. */
-static bool
-judge(struct servers_run *r, size_t i)
-{
-    struct reduce_summary sum = reduce_summary(r->reduce, i);
-    struct peer *p = &r->peers[i];
-    bool complete = sum.nr_ended == r->c->nr_queries;
-
-    r->lines_sent += sum.lines_sent;
-    if (atomic_load(&r->is_stopping)) {
-        return complete;
-    }
-    return judge_server(&(const struct judge){
-        .diag = &r->c->diag,
-        .name = r->names[i],
-        .link = pool_result(r->pool, i),
-        .summary = &sum,
-        .err = &p->err,
-        .is_complete = complete,
-        .is_inside = decode_is_inside(&p->decode),
-        .is_strict = r->c->flags->strict,
-    });
-}
-
-static bool
-wants_again(struct servers_run *r, size_t i)
-{
-    struct reduce_summary sum = reduce_summary(r->reduce, i);
-
-    return r->is_following && !atomic_load(&r->is_stopping) &&
-           !atomic_load(&r->is_over) && r->peers[i].err.status == DT_OK &&
-           reconnect_helps(pool_result(r->pool, i), &sum, r->c->nr_queries);
-}
-
-/* The queries as they go on at one server. */
-static int
-next_request(struct servers_run *r, struct peer *p, struct buf *out,
-             struct error *err)
-{
-    struct query_spec spec;
-    int rc;
-
-    if (!r->is_resumed) {
-        return setup_request(r->c, r->c->queries, out, err);
-    }
-    rc = resume_end_session(&p->resume);
-    if (rc == DT_OK) {
-        rc = query_spec_copy(&spec, &r->c->queries[0]);
-    }
-    if (rc != DT_OK) {
-        return error_set(err, rc, "%s", dt_strerror(rc));
-    }
-    rc = resume_apply(&p->resume, &spec);
-    rc = rc == DT_OK ? setup_request(r->c, &spec, out, err)
-                     : error_set(err, rc, "%s", dt_strerror(rc));
-    query_spec_fini(&spec);
-    return rc;
-}
-
-/* Another connection to a server; false: it cannot be made. */
-static bool
-begin_again(struct servers_run *r, size_t i)
-{
-    struct peer *p = &r->peers[i];
-    int64_t delay = reconnect_delay_ms(&p->reconnect);
-    struct error err = ERROR_INIT;
-    struct buf request = {0};
-    int rc = next_request(r, p, &request, &err);
-
-    reduce_restart_server(r->reduce, i);
-    decode_fini(&p->decode);
-    decode_init(&p->decode, &p->sink);
-    if (rc == DT_OK) {
-        log_warn(r->c->diag.log, "%s|connecting again in %.1f s", r->names[i],
-                 (double)delay / 1000);
-        rc = pool_restart(r->pool, i, request.data, request.len,
-                          clock_now_ms() + delay);
-    } else {
-        buf_fini(&request);
-    }
-    if (rc != DT_OK) {
-        log_error(r->c->diag.log, "%s|cannot connect again: %s", r->names[i],
-                  err.text[0] ? err.text : dt_strerror(rc));
-    }
-    return rc == DT_OK;
-}
-
-static void
-server_over(struct servers_run *r, size_t i)
-{
-    bool is_good = judge(r, i);
-
-    if (wants_again(r, i) && begin_again(r, i)) {
-        return;
-    }
-    r->is_good[i] = is_good;
-    meter_server_over(r->meter, i, is_good);
-    if (is_good) {
-        r->nr_completed++;
-    } else {
-        r->nr_failed++;
-    }
-    if (++r->nr_over == r->servers->nr) {
-        atomic_store(&r->is_input_over, true);
-        wake(r->event_fd);
-    }
-}
-
-static void *
-output_thread(void *arg)
-{
-    struct servers_run *r = arg;
-
-    for (;;) {
-        struct chunk *c = chunks_pop(r->chunks, false);
-
-        if (!c) {
-            /* Nothing more for now: what was printed becomes visible. */
-            if (reduce_flush(r->reduce) != DT_OK) {
-                break;
-            }
-            c = chunks_pop(r->chunks, true);
-        }
-        if (!c) {
-            break;
-        }
-        if (c->is_end) {
-            server_over(r, c->server);
-        } else {
-            take_bytes(r, c);
-        }
-        chunks_put(r->chunks, c);
-        if (r->nr_over == r->servers->nr) {
-            return NULL;
-        }
-    }
-    atomic_store(&r->is_over, true);
-    wake(r->event_fd);
-    return NULL;
-}
-
 /* ---- the main thread's loop ---- */
 
 static bool
@@ -290,7 +52,14 @@ on_event(void *ctx)
         stage_finish(r->stage);
     }
     trust_look(r->trust);
+    run_servers_update_look(r);
     return false;
+}
+
+static int64_t
+next_ms(void *ctx)
+{
+    return run_servers_update_next(ctx);
 }
 
 static void
@@ -311,13 +80,23 @@ stats(void *ctx, struct buf *out)
 static int
 extra_fd(void *ctx)
 {
-    return trust_fd(((struct servers_run *)ctx)->trust);
+    const struct servers_run *r = ctx;
+
+    /* a question comes first: both may be at one terminal */
+    return trust_fd(r->trust) >= 0 ? trust_fd(r->trust)
+                                   : interactive_fd(r->interactive);
 }
 
-static void
+static bool
 on_extra(void *ctx)
 {
-    trust_read(((struct servers_run *)ctx)->trust);
+    struct servers_run *r = ctx;
+
+    if (trust_fd(r->trust) < 0) {
+        return interactive_read(r->interactive);
+    }
+    trust_read(r->trust);
+    return false;
 }
 
 /* ---- making ---- */
@@ -376,7 +155,8 @@ make_peers(struct servers_run *r, struct error *err)
 
         r->names[i] = r->servers->v[i].text;
         *p = (struct peer){.run = r, .index = i};
-        p->sink = (struct decode_sink){on_frame, may_split, p};
+        p->sink = run_servers_sink(p);
+        p->query = r->c->queries[0].id;
         decode_init(&p->decode, &p->sink);
     }
     return DT_OK;
@@ -403,6 +183,12 @@ make_output(struct servers_run *r, struct error *err)
 
     if (rc == DT_OK) {
         rc = finish_printer(c, r->output, &r->printer, err);
+    }
+    if (rc == DT_OK && c->flags->interactive_query) {
+        rc = interactive_new(c, &run_servers_ops, r, &r->interactive, err);
+        rc = rc == DT_OK ? run_servers_update_new(r, err) : rc;
+        reduce.on_update = run_servers_on_update;
+        reduce.update_ctx = r;
     }
     if (rc == DT_OK) {
         finish_meter(c, r->output, r->servers->nr, &r->meter, &r->status);
@@ -462,7 +248,7 @@ start_threads(struct servers_run *r, struct error *err)
     if (rc != DT_OK) {
         return rc;
     }
-    rc = pthread_create(&r->thread, NULL, output_thread, r);
+    rc = pthread_create(&r->thread, NULL, run_servers_output, r);
     if (rc != 0) {
         return error_errno(err, rc, "output");
     }
@@ -484,8 +270,10 @@ stop(struct servers_run *r, struct loop *loop, enum loop_end end)
     reduce_expect_cancel(r->reduce);
     if (end != LOOP_DONE && end != LOOP_READER_GONE &&
         reduce_has_stage(r->reduce)) {
-        pool_finish(r->pool);
-        if (loop_run(loop, RESULT_MS) == LOOP_DONE) {
+        if (!r->interactive) {
+            pool_finish(r->pool);
+        }
+        if (!r->interactive && loop_run(loop, RESULT_MS) == LOOP_DONE) {
             return;
         }
         /* Too slow: what has come is the result. */
@@ -511,6 +299,7 @@ run_started(struct servers_run *r, struct error *err)
         .stats = stats,
         .extra_fd = extra_fd,
         .on_extra = on_extra,
+        .next_ms = next_ms,
         .ctx = r,
     };
     struct loop *loop = NULL;
@@ -552,6 +341,7 @@ fini(struct servers_run *r)
         pthread_join(r->thread, NULL);
     }
     stage_free(r->stage);
+    run_servers_update_free(r);
     trust_free(r->trust);
     pool_free(r->pool);
     chunks_free(r->chunks);
@@ -564,6 +354,7 @@ fini(struct servers_run *r)
     free(r->is_good);
     reduce_free(r->reduce);
     printer_free(r->printer);
+    interactive_free(r->interactive);
     output_free(r->output);
     finish_meter_end(r->c, r->meter, r->status);
     routes_free(r->routes);
@@ -578,7 +369,8 @@ fini(struct servers_run *r)
 int
 run_servers(const struct client *c, const struct servers *servers)
 {
-    struct servers_run r = {.c = c, .servers = servers, .event_fd = -1};
+    struct servers_run r = {
+        .c = c, .servers = servers, .event_fd = -1, .specs = c->queries};
     struct error err = ERROR_INIT;
     int status = RUN_FAILED;
     int rc = prepare(&r, &err);

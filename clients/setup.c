@@ -109,6 +109,23 @@ setup_request(const struct client *c, const struct query_spec *queries,
 }
 
 int
+setup_update(const struct query_spec *spec, struct buf *out, struct error *err)
+{
+    struct buf json = {0};
+    int rc = query_spec_format(spec, &json);
+
+    if (rc == DT_OK && json.len >= WIRE_MAX_REQUEST) {
+        rc = DT_ERR_LIMIT;
+    }
+    if (rc == DT_OK) {
+        rc = add_frame(out, WIRE_C_UPDATE, &json);
+    }
+    buf_fini(&json);
+    return rc == DT_OK ? DT_OK
+                       : error_set(err, rc, "query: %s", dt_strerror(rc));
+}
+
+int
 setup_finish(const struct client *c, struct buf *out, struct error *err)
 {
     struct buf json = {0};

@@ -15,6 +15,9 @@
 /* HELLO and the client's queries (or other versions of them), all at once:
  * waiting for the server's HELLO would cost a round trip. DT_OK, DT_ERR_LIMIT,
  * DT_ERR_NOMEM. */
+/* UPDATE: this query runs in place of the others. */
+int setup_update(const struct query_spec *spec, struct buf *out,
+                 struct error *err);
 /* What asks a server that runs the queries for the result so far. */
 int setup_finish(const struct client *c, struct buf *out, struct error *err);
 int setup_request(const struct client *c, const struct query_spec *queries,

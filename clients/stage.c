@@ -16,7 +16,7 @@
 
 struct stage {
     struct reduce *reduce;
-    int64_t interval_ms;
+    _Atomic int64_t interval_ms;
     int event_fd; /* of the main thread */
     int wake_fd;  /* of this one */
     pthread_t thread;
@@ -46,8 +46,8 @@ static void *
 stage_thread(void *arg)
 {
     struct stage *s = arg;
-    int64_t next =
-        s->interval_ms ? clock_now_ms() + s->interval_ms / 2 : CLOCK_NEVER;
+    int64_t interval = atomic_load(&s->interval_ms);
+    int64_t next = interval ? clock_now_ms() + interval / 2 : CLOCK_NEVER;
 
     for (;;) {
         struct pollfd p = {.fd = s->wake_fd, .events = POLLIN};
@@ -63,8 +63,12 @@ stage_thread(void *arg)
             be_over(s, reduce_finish(s->reduce));
             return NULL;
         }
+        if (atomic_load(&s->interval_ms) != interval) {
+            interval = atomic_load(&s->interval_ms);
+            next = interval ? clock_now_ms() + interval / 2 : CLOCK_NEVER;
+        }
         if (clock_now_ms() >= next) {
-            next = clock_now_ms() + s->interval_ms;
+            next = clock_now_ms() + interval;
             if (reduce_interval(s->reduce) == REDUCE_OVER) {
                 be_over(s, DT_ERR_CANCELLED);
                 return NULL;
@@ -111,6 +115,13 @@ stage_free(struct stage *s)
     pthread_join(s->thread, NULL);
     close(s->wake_fd);
     free(s);
+}
+
+void
+stage_set_interval(struct stage *s, int64_t interval_ms)
+{
+    atomic_store(&s->interval_ms, interval_ms);
+    wake(s->wake_fd);
 }
 
 void

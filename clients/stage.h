@@ -20,6 +20,8 @@ int stage_new(struct reduce *r, int64_t interval_ms, int event_fd,
 /* Waits for the thread: call output_stop first unless the stage is over. */
 void stage_free(struct stage *s);
 /* All input has come: begins reduce_finish. May be called again. */
+/* Another interval from now on, 0: none. Any thread. */
+void stage_set_interval(struct stage *s, int64_t interval_ms);
 void stage_finish(struct stage *s);
 /* The finish is done, or an interval failed. */
 bool stage_is_over(const struct stage *s);

@@ -40,7 +40,6 @@ said()
     assert_lacks err '^Usage'
 }
 said 'turbo' --turbo=maybe
-said 'interactive-query' --interactive-query
 said 'exclude' --raw --escape
 said 'port' --port 0
 said 'port' --port 65536

@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define TOLD_LINES 1000u   /* written, before a full disk is told again */
 #define LOG_HEAD_MAX 320u  /* bytes of prefix, level and time */
 #define LOG_TEXT_MAX 4096u /* bytes of a message before escaping */
 #define LOG_PATH_MAX 4096u
@@ -43,9 +42,6 @@ struct log {
     int file_fd;         /* -1: not open */
     int day;             /* of the last try to open it, YYYYMMDD; 0: none */
     bool must_reopen;    /* SIGHUP */
-    size_t nr_lost;      /* lines, since the file could not be written */
-    size_t nr_since;     /* lines written since the last one was lost … */
-    bool has_told_lost;  /* … which was told, and not long ago */
     bool has_complained; /* that the file cannot be opened */
     uint64_t nr_lost;    /* lines that could not be written … */
     int failure;         /* … and why */
@@ -150,15 +146,9 @@ open_file_locked(struct log *log, int day, struct error *err)
     return DT_OK;
 }
 
-<<<<<<< HEAD
 /* Writes all of it: 0, or what went wrong; *is_cut: after the first byte. */
 static int
 write_all(int fd, const char *data, size_t len, bool *is_cut)
-=======
-/* Writes all of it. False, with errno: it could not. */
-static bool
-write_all(int fd, const char *data, size_t len)
->>>>>>> d16c71d (core: a full disk loses whole log lines, and says so; the port's queue is emptied at once)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = write(fd, data + done, len - done);
@@ -167,38 +157,12 @@ write_all(int fd, const char *data, size_t len)
             continue;
         }
         if (n <= 0) {
-<<<<<<< HEAD
             *is_cut = *is_cut || done > 0;
             return n < 0 ? errno : EIO;
-=======
-            return false;
->>>>>>> d16c71d (core: a full disk loses whole log lines, and says so; the port's queue is emptied at once)
         }
         done += (size_t)n;
     }
-<<<<<<< HEAD
     return 0;
-=======
-    return true;
-}
-
-/* A line, or nothing of it: on a full disk a part may have been written. */
-static bool
-write_line(int fd, const char *line, size_t len)
-{
-    struct stat st;
-    int saved;
-
-    if (fstat(fd, &st) != 0 || write_all(fd, line, len)) {
-        return true;
-    }
-    saved = errno;
-    if (S_ISREG(st.st_mode)) {
-        (void)!ftruncate(fd, st.st_size);
-    }
-    errno = saved;
-    return false;
->>>>>>> d16c71d (core: a full disk loses whole log lines, and says so; the port's queue is emptied at once)
 }
 
 /* The file to write to now, opened again when the day changed or SIGHUP
@@ -301,7 +265,6 @@ format_head(const struct log *log, enum log_level level, const struct tm *tm,
     return len < 0 ? 0 : (size_t)len < cap ? (size_t)len : cap - 1;
 }
 
-<<<<<<< HEAD
 /* Says in the file how many lines it lacks, on a line of its own. */
 static int
 tell_lost_locked(struct log *log, int fd, const struct tm *tm)
@@ -361,58 +324,8 @@ put_line(struct log *log, const char *line, size_t len, const struct tm *tm)
     if (fd >= 0) {
         write_file_locked(log, fd, line + JOURNAL_PREFIX, len - JOURNAL_PREFIX,
                           tm);
-=======
-/* Lines are lost while there is no room; the first time and, by their number,
- * the end of it are told. */
-static void
-put_in_file_locked(struct log *log, const char *line, size_t len,
-                   const struct tm *tm)
-{
-    int fd = current_file_locked(log, local_day(tm));
-    char text[LOG_HEAD_MAX + 64];
-    size_t head;
-
-    if (fd < 0) {
-        return;
     }
-    if (log->nr_lost > 0) {
-        head = format_head(log, LOG_WARN, tm, text, LOG_HEAD_MAX);
-        head +=
-            (size_t)snprintf(text + head, sizeof(text) - head,
-                             "log file|%zu lines were lost\n", log->nr_lost);
-        if (!write_line(fd, text, head)) {
-            log->nr_lost++;
-            return;
-        }
-        log->nr_lost = 0;
-    }
-    if (write_line(fd, line, len)) {
-        log->nr_since++;
-        return;
-    }
-    /* on a full disk a short line may still fit, and the next one not */
-    if (!log->has_told_lost || log->nr_since >= TOLD_LINES) {
-        dprintf(STDERR_FILENO, "log file: %s; lines are lost\n",
-                strerror(errno));
-    }
-    log->has_told_lost = true;
-    log->nr_since = 0;
-    log->nr_lost++;
-}
-
-/* Writes a line to the places the log has. */
-static void
-put_line(struct log *log, const char *line, size_t len, const struct tm *tm)
-{
-    if (log->stream_fd >= 0) {
-        (void)write_all(log->stream_fd, line, len);
-    }
-    if (log->has_file) {
-        pthread_mutex_lock(&log->lock);
-        put_in_file_locked(log, line, len, tm);
-        pthread_mutex_unlock(&log->lock);
->>>>>>> d16c71d (core: a full disk loses whole log lines, and says so; the port's queue is emptied at once)
-    }
+    pthread_mutex_unlock(&log->lock);
 }
 
 /* The level as sd-daemon(3) has it in front of a line. */

@@ -302,6 +302,26 @@ test_slots_of_a_worker(void **state)
     assert_non_null(strstr(msg.text, "died of SIGKILL"));
 }
 
+/* The end of a query that has not begun. */
+static void
+test_worker_ends_what_it_has_not_begun(void **state)
+{
+    struct fixture *f = *state;
+    const struct broker_msg msg = {.type = BROKER_QUERY_END,
+                                   .id = 5,
+                                   .key_len = sizeof(struct audit_counts)};
+    pid_t pid;
+    int status;
+
+    log_in(f);
+    ask(f->worker, f->c, f->c->worker_fd, &msg);
+    pid = f->c->worker_pid;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_true(connection_reaped(f->c, pid, status));
+    assert_int_equal(f->shared.totals.nr_running, 0);
+}
+
 static void
 test_worker_gives_what_it_has_not(void **state)
 {
@@ -466,6 +486,7 @@ main(void)
         WITH_FIXTURE(test_no_log_in_in_time),
         WITH_FIXTURE(test_slots_of_a_worker),
         WITH_FIXTURE(test_worker_gives_what_it_has_not),
+        WITH_FIXTURE(test_worker_ends_what_it_has_not_begun),
         WITH_FIXTURE(test_crash_is_named),
         WITH_FIXTURE(test_worker_registers_a_key),
         WITH_FIXTURE(test_worker_registers_too_many),

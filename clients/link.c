@@ -200,6 +200,20 @@ link_start(struct link *l)
     l->deadline = connect_deadline(l->connect);
 }
 
+/* What to do about a connection that failed. */
+static const char *
+advice(const char *why)
+{
+    if (strstr(why, "refused")) {
+        return " (does dserver run there, at this port? --port, HOST:PORT)";
+    }
+    if (strstr(why, "no answer in time")) {
+        return " (is it up, and does a firewall let this port through? "
+               "--connect-timeout)";
+    }
+    return strstr(why, "look-up") ? " (is the name right?)" : "";
+}
+
 static bool
 step_connect(struct link *l)
 {
@@ -211,8 +225,8 @@ step_connect(struct link *l)
         return false;
     case CONNECT_FAILED:
         error_set(&l->result.err, err.status,
-                  "failed to dial TCP connection to %s:%u: %s", l->route->host,
-                  l->route->port, err.text);
+                  "failed to dial TCP connection to %s:%u: %s%s",
+                  l->route->host, l->route->port, err.text, advice(err.text));
         link_end(l, NULL);
         return false;
     default:

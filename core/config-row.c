@@ -5,9 +5,9 @@
  */
 #include "config-table.h"
 
-#include <stdlib.h>
+#include "guess.h"
 
-#define GUESS_MAX 64u /* bytes of a name that is guessed for */
+#include <stdlib.h>
 
 const char *
 config_row_name(const struct config_row *row)
@@ -43,46 +43,6 @@ config_row_find(const char *prefix, const char *name)
     return NULL;
 }
 
-static size_t
-smallest(size_t a, size_t b, size_t c)
-{
-    a = a < b ? a : b;
-    return a < c ? a : c;
-}
-
-static int
-lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
-
-/* How many letters must be changed, added or left out to get from one name to
- * the other (Levenshtein). Both are below GUESS_MAX bytes. */
-static size_t
-distance(const char *a, const char *b)
-{
-    size_t row[GUESS_MAX + 1];
-    size_t len = strlen(b);
-
-    for (size_t j = 0; j <= len; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t corner = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= len; j++) {
-            size_t differs = lower(a[i - 1]) != lower(b[j - 1]);
-            size_t here =
-                smallest(row[j] + 1, row[j - 1] + 1, corner + differs);
-
-            corner = row[j];
-            row[j] = here;
-        }
-    }
-    return row[len];
-}
-
 const struct config_row *
 config_row_guess(const char *prefix, const char *name)
 {
@@ -99,7 +59,7 @@ config_row_guess(const char *prefix, const char *name)
         if (!config_row_is_child(row, prefix) || row->type == CONFIG_FOREIGN) {
             continue;
         }
-        d = distance(name, config_row_name(row));
+        d = guess_distance(name, config_row_name(row));
         if (d < nearest && d < strlen(name)) {
             nearest = d;
             best = row;

@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "config.h"
+#include "fileglob.h"
 #include "input-head.h"
 #include "journal.h"
 #include "turn.h"
@@ -147,8 +148,10 @@ expand_one(struct inputs *ins, const char *pattern, struct error *err)
         NOTE(ins, "%s", err->text);
         ins->count.failed++;
     } else if (found.nr == 0) {
-        NOTE(ins, "Unable to read file(s), check server logs|%s|no such file",
-             pattern);
+        NOTE(ins, "Unable to read file(s), check server logs|%s|%s", pattern,
+             fileglob_has_meta(pattern)
+                 ? "no file of this host matches the pattern"
+                 : "no such file");
         ins->count.failed++;
     } else if (found.matched > found.nr) {
         NOTE(ins,
@@ -280,7 +283,11 @@ refuse_target(struct inputs *ins, const struct source_target *t, int rc,
          !t->is_stdin && journal_is_target(t->path)
              ? "Unable to read journal"
              : "Unable to read file(s), check server logs",
-         t->path, rc == DT_ERR_ACCES ? dt_strerror(rc) : err->text);
+         t->path,
+         rc != DT_ERR_ACCES       ? err->text
+         : ins->a.env->permission ? "permission denied, for a reason that the "
+                                    "server's log has"
+                                  : dt_strerror(rc));
     count_failed(ins);
 }
 

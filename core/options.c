@@ -5,6 +5,8 @@
  */
 #include "options.h"
 
+#include "guess.h"
+
 #include <stdlib.h>
 
 #define QUOTED_MAX 256u /* bytes of a quoted value in a message */
@@ -252,6 +254,45 @@ find(const struct option_spec *table, const char *name, size_t len)
     return NULL;
 }
 
+/* The flag that was perhaps meant; NULL: none is near. */
+static const struct option_spec *
+guess(const struct option_spec *table, const char *name, size_t len)
+{
+    const struct option_spec *best = NULL;
+    char copy[GUESS_MAX];
+    size_t nearest = 4;
+
+    if (len >= sizeof(copy)) {
+        return NULL;
+    }
+    memcpy(copy, name, len);
+    copy[len] = '\0';
+    for (; table->name; table++) {
+        size_t d = strlen(table->name) < GUESS_MAX
+                       ? guess_distance(copy, table->name)
+                       : SIZE_MAX;
+
+        /* half of a short name would be anything */
+        if (d < nearest && d * 2 < len + 1) {
+            nearest = d;
+            best = table;
+        }
+    }
+    return best;
+}
+
+static enum option_result
+unknown_flag(const struct parser *p, const char *name, size_t len)
+{
+    const struct option_spec *near = guess(p->table, name, len);
+
+    error_set(p->err, DT_ERR_INVAL,
+              "flag provided but not defined: -%.*s%s%s%s",
+              len > 256 ? 256 : (int)len, name, near ? "\nDid you mean -" : "",
+              near ? near->name : "", near ? "?" : "");
+    return OPTIONS_BAD;
+}
+
 /* Takes the flag in the word at p->at, and its value. */
 static enum option_result
 parse_flag(struct parser *p)
@@ -275,9 +316,7 @@ parse_flag(struct parser *p)
             (len == 4 && memcmp(name, "help", 4) == 0)) {
             return OPTIONS_HELP;
         }
-        error_set(p->err, DT_ERR_INVAL, "flag provided but not defined: -%.*s",
-                  len > 256 ? 256 : (int)len, name);
-        return OPTIONS_BAD;
+        return unknown_flag(p, name, len);
     }
     if (p->given) {
         p->given[spec - p->table] = true;

@@ -252,7 +252,8 @@ test_messages(void **state)
     static const char *const cases[][2] = {
         {"-foo", "flag provided but not defined: -foo"},
         {"--foo=bar", "flag provided but not defined: -foo"},
-        {"-Plain", "flag provided but not defined: -Plain"},
+        {"-Plain", "flag provided but not defined: -Plain\n"
+                   "Did you mean -plain?"},
         {"-cpc", "flag needs an argument: -cpc"},
         {"-plain=x", "invalid boolean value \"x\" for -plain: parse error"},
         {"-plain=", "invalid boolean value \"\" for -plain: parse error"},

@@ -128,8 +128,12 @@ take_signals(struct loop *l, enum loop_end *end)
         if (l->ended_ms && clock_now_ms() < l->ended_ms + AGAIN_MS) {
             continue;
         }
-        if (info.ssi_signo == SIGCONT || info.ssi_signo == SIGWINCH) {
+        if (info.ssi_signo == SIGCONT) {
             log_touch(l->args.client->diag.log);
+            continue;
+        }
+        if (info.ssi_signo == SIGWINCH) {
+            statusline_clear(l->args.status); /* screen.c asks for the size */
             continue;
         }
         if (info.ssi_signo != SIGINT) {

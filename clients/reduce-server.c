@@ -30,11 +30,16 @@ void
 reduce_server_restart(struct reduce_server *s)
 {
     for (size_t q = 0; q < s->nr_streams; q++) {
-        for (size_t n = 0; n < s->streams[q].nr_sources; n++) {
-            printer_source_free(s->streams[q].sources[n].printed);
+        struct reduce_stream *stream = &s->streams[q];
+
+        for (size_t n = 0; n < stream->nr_sources; n++) {
+            printer_source_free(stream->sources[n].printed);
         }
-        free(s->streams[q].sources);
-        s->streams[q] = (struct reduce_stream){0};
+        free(stream->sources);
+        *stream = (struct reduce_stream){
+            .has_origin = stream->has_origin, /* it is the same server */
+            .origin = stream->origin,
+        };
     }
     s->summary = (struct reduce_summary){0};
 }

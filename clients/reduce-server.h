@@ -19,6 +19,8 @@ struct reduce_stream {
     struct reduce_source *sources; /* by the server's number */
     size_t nr_sources;
     bool has_ended;
+    bool has_origin;
+    uint32_t origin; /* number of the server for the reduce stage */
 };
 
 struct reduce_server {

@@ -218,11 +218,28 @@ on_lines(struct call *c)
                                    c->f->len, c->f->first_line, c->rq->cancel));
 }
 
+/* Servers may have the same name; their partial results have numbers by which
+ * the stage knows them apart. */
+static int
+name_server(struct call *c)
+{
+    const char *host = c->server->host ? c->server->host : c->name;
+    int rc = DT_OK;
+
+    if (!c->stream->has_origin) {
+        rc = reduce_query_origin(c->rq, "", host, &c->stream->origin);
+        c->stream->has_origin = rc == DT_OK;
+    }
+    return rc;
+}
+
 static enum reduce_result
 on_partial(struct call *c)
 {
     if (c->rq->instance) {
-        return on_feed(c, UINT32_MAX);
+        return name_server(c) == DT_OK
+                   ? on_feed(c, c->stream->origin)
+                   : server_failed(c, DT_ERR_NOMEM, "out of memory");
     }
     error_set(c->err, DT_ERR_ABI,
               "the server sends partial results of plugin %s, which must be "

@@ -13,6 +13,7 @@
 /* Of one source, or of some of its slices. */
 struct count {
     uint64_t lines;
+    uint32_t server; /* two may have the same name */
     char *host, *name, *path;
 };
 
@@ -74,6 +75,9 @@ compare(const void *a, const void *b)
     int order = strcmp(x->host, y->host);
 
     if (order == 0) {
+        order = (x->server > y->server) - (x->server < y->server);
+    }
+    if (order == 0) {
         order = strcmp(x->path, y->path);
     }
     return order ? order : strcmp(x->name, y->name);
@@ -128,7 +132,8 @@ grow(struct counts *c)
 
 /* One record of at most `left` bytes; *used is its length. */
 static int
-add_record(struct counts *c, const unsigned char *p, size_t left, size_t *used)
+add_record(struct counts *c, uint32_t server, const unsigned char *p,
+           size_t left, size_t *used)
 {
     size_t lens[3], at = RECORD_FIXED;
     char *texts[3];
@@ -156,7 +161,7 @@ add_record(struct counts *c, const unsigned char *p, size_t left, size_t *used)
         at += lens[i];
     }
     c->v[c->nr++] =
-        (struct count){get_number(p, 8), texts[0], texts[1], texts[2]};
+        (struct count){get_number(p, 8), server, texts[0], texts[1], texts[2]};
     return texts[0] && texts[1] && texts[2] ? DT_OK : DT_ERR_NOMEM;
 }
 
@@ -172,7 +177,7 @@ counts_feed(void *self, const struct dt_block *block)
         return DT_OK; /* lines are printed by the core */
     }
     while (at < block->len && status == DT_OK) {
-        status = add_record(c, p + at, block->len - at, &used);
+        status = add_record(c, block->source, p + at, block->len - at, &used);
         at += used;
     }
     if (status == DT_ERR_PROTO) {

@@ -31,7 +31,8 @@
 #define MAX_COUNTS 1000000u /* partial results in one query */
 
 struct count {
-    char *host; /* NULL: nothing of this source was seen */
+    uint32_t server; /* reduce: which one; two may have the same name */
+    char *host;      /* NULL: nothing of this source was seen */
     char *file;
     uint64_t lines;
     uint64_t bytes;
@@ -245,6 +246,7 @@ hello_reduce_feed(void *self, const struct dt_block *block)
         return r;
     }
     c = &h->v[h->nr - 1];
+    c->server = block->source;
     c->lines = get_number(block->data, 8);
     c->bytes = get_number(block->data + 8, 8);
     c->longest = get_number(block->data + 16, 8);
@@ -259,6 +261,9 @@ compare_counts(const void *a, const void *b)
     const struct count *y = (const struct count *)b;
     int r = strcmp(x->host, y->host);
 
+    if (r == 0) {
+        r = (x->server > y->server) - (x->server < y->server);
+    }
     return r ? r : strcmp(x->file, y->file);
 }
 

@@ -142,7 +142,8 @@ enum dt_log_level {
  * bytes stand behind data + len; their contents mean nothing. */
 struct dt_block {
     size_t size;
-    uint32_t source; /* small number, see dt_source() */
+    uint32_t source; /* small number, see dt_source(); of a partial result at
+                        the client: its server, which has no name and path */
     uint32_t flags;  /* DT_BLOCK_… */
     const char *data;
     size_t len;          /* bytes */

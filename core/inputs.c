@@ -149,9 +149,8 @@ expand_one(struct inputs *ins, const char *pattern, struct error *err)
         ins->count.failed++;
     } else if (found.nr == 0) {
         NOTE(ins, "Unable to read file(s), check server logs|%s|%s", pattern,
-             fileglob_has_meta(pattern)
-                 ? "no file of this host matches the pattern"
-                 : "no such file");
+             fileglob_has_meta(pattern) ? "no file of this host matches"
+                                        : "no such file");
         ins->count.failed++;
     } else if (found.matched > found.nr) {
         NOTE(ins,
@@ -272,22 +271,22 @@ static void
 refuse_target(struct inputs *ins, const struct source_target *t, int rc,
               const struct error *err)
 {
+    const struct query_env *env = ins->a.env;
+    const char *why = rc == DT_ERR_ACCES ? dt_strerror(rc) : err->text;
+
     if (!t->is_literal && rc == DT_ERR_INVAL) {
         return; /* a directory that a glob happens to match is no failure */
     }
     /* no reason that would tell of files outside the user's rights */
-    if (rc == DT_ERR_ACCES && ins->a.env->permission && ins->a.env->log) {
-        ins->a.env->log(ins->a.env->log_ctx, DT_LOG_INFO, err->text);
+    if (rc == DT_ERR_ACCES && env->permission && env->log) {
+        env->log(env->log_ctx, DT_LOG_INFO, err->text);
+        why = "permission denied, for a reason that the server's log has";
     }
     NOTE(ins, "%s|%s|%s",
          !t->is_stdin && journal_is_target(t->path)
              ? "Unable to read journal"
              : "Unable to read file(s), check server logs",
-         t->path,
-         rc != DT_ERR_ACCES       ? err->text
-         : ins->a.env->permission ? "permission denied, for a reason that the "
-                                    "server's log has"
-                                  : dt_strerror(rc));
+         t->path, why);
     count_failed(ins);
 }
 

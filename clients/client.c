@@ -154,6 +154,14 @@ usage(const struct start *s, const char *argv0, int status)
     return status;
 }
 
+/* Before there is a log. */
+static int
+out_of_memory(void)
+{
+    fputs("out of memory\n", stderr);
+    return RUN_FAILED;
+}
+
 /* Parses, without the word at `skip` (0: none). -1, or an exit status. */
 static int
 parse(struct start *s, int argc, char **argv, int skip)
@@ -164,7 +172,7 @@ parse(struct start *s, int argc, char **argv, int skip)
 
     words = reallocarray(NULL, (size_t)argc + 1, sizeof(char *));
     if (!words) {
-        return RUN_FAILED;
+        return out_of_memory();
     }
     for (int i = 0; i < argc; i++) {
         if (i == 0 || i != skip) {
@@ -197,7 +205,7 @@ parse_all(struct start *s, int argc, char **argv)
     s->options = calloc(1, s->c.command->options_size);
     s->given = calloc(rows + 1, sizeof(*s->given));
     if (!s->options || !s->given) {
-        return RUN_FAILED;
+        return out_of_memory();
     }
     status = parse(s, argc, argv, 0);
     if (status < 0 && s->c.command->flags & CLIENT_NAME_FIRST &&

@@ -19,6 +19,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ struct serverless {
     struct stage *stage;
     struct permission *permission;
     struct outq *outq;
+    _Atomic bool has_failed; /* a frame could not be taken; said by then */
     struct query **queries;
     size_t nr_started;
     int done_fd;
@@ -56,6 +58,7 @@ on_frame(void *ctx, const struct wire_frame *f, const struct cancel *cancel)
         return DT_OK;
     case REDUCE_SERVER_FAILED:
         log_error(s->c->diag.log, "%s", err.text);
+        atomic_store(&s->has_failed, true);
         return err.status;
     default:
         return DT_ERR_IO;
@@ -285,6 +288,7 @@ exit_status(struct serverless *s, enum loop_end end)
 {
     struct reduce_summary sum = reduce_summary(s->reduce, 0);
     bool failed = sum.status != DT_OK || sum.broken ||
+                  atomic_load(&s->has_failed) ||
                   (s->c->flags->strict && sum.failed);
     const struct finish finish = {
         .client = s->c,

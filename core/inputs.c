@@ -319,6 +319,9 @@ open_next(struct inputs *ins)
             return rc;
         }
         holding_give(&ins->holding);
+        if (rc == DT_ERR_NOMEM) {
+            return rc; /* not the file's fault: the query's end */
+        }
         refuse_target(ins, t, rc, &err);
     }
     return DT_STOP;

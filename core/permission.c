@@ -129,7 +129,7 @@ check_rules(const struct permission *p, const char *path, struct error *err)
 
         if (answer < 0) {
             return error_set(
-                err, DT_ERR_ACCES,
+                err, answer == DT_ERR_NOMEM ? DT_ERR_NOMEM : DT_ERR_ACCES,
                 "%s: permission rule \"%.500s\" cannot be decided: %s", path,
                 p->rules[i].text, dt_strerror(answer));
         }

@@ -7,10 +7,12 @@
  *                               calls that may be interrupted are, at random
  *     FAULT_CLOCK=SECONDS       each look at the wall clock is that far from
  *                               the last one, once ahead and once behind
- *     FAULT_ALLOC=N[-]          the Nth allocation of a process fails, with "-"
- *                               all later ones as well; FAULT_PROCESS=NAME: of
- *                               the process of that name only (ps), counted
- *                               from where it got it
+ *     FAULT_ALLOC=FILE          the Nth allocation of programs and plugins
+ *                               fails, N being the number in FILE (0: none),
+ *                               as it is at that time; libraries have their
+ *                               own tests
+ *     FAULT_PROCESS=NAME        only in processes of that name (ps), counted
+ *                               from where they got it
  *     FAULT_HIT=FILE            a byte is appended for each fault; to know that
  *                               there was one
  *
@@ -27,6 +29,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -42,8 +45,8 @@ static struct {
     bool is_split, is_jumping;
     uint64_t seed;
     long jump;
-    long alloc_at; /* 0: none */
-    bool alloc_on;
+    volatile char *alloc; /* the file, shared; or NULL. A fault is noted at 64:
+                             children close descriptors that they do not know */
     const char *process;
     int hit_fd;
 } fault = {.hit_fd = -1};
@@ -76,9 +79,13 @@ init(void)
         fault.is_jumping = true;
     }
     if (alloc) {
-        fault.alloc_at = strtol(alloc, &end, 10);
-        fault.alloc_on = *end == '-';
+        int fd = open(alloc, O_RDWR | O_CLOEXEC);
+        void *page =
+            mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+        fault.alloc = page != MAP_FAILED ? page : NULL;
         fault.process = getenv("FAULT_PROCESS");
+        close(fd);
     }
     if (hit) { /* high, where nobody closes it by number */
         int fd = open(hit, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -426,19 +433,36 @@ is_named(void)
     return strcmp(name, fault.process) == 0;
 }
 
+/* The program itself, a plugin, or jansson on their behalf. */
 static bool
-fails(void)
+is_ours(const void *caller)
 {
-    long nr;
+    Dl_info info;
+    const char *name;
 
-    if (fault.alloc_at == 0 || !is_named()) {
+    if (!dladdr(caller, &info) || !info.dli_fname) {
         return false;
     }
-    nr = atomic_fetch_add(&nr_allocs, 1) + 1;
-    if (nr != fault.alloc_at && !(fault.alloc_on && nr > fault.alloc_at)) {
+    name = strrchr(info.dli_fname, '/');
+    name = name ? name + 1 : info.dli_fname;
+    return strncmp(name, "lib", 3) != 0 || strstr(name, "jansson");
+}
+
+static bool
+fails(const void *caller)
+{
+    long at = 0;
+
+    if (!fault.alloc || !is_named() || !is_ours(caller)) {
         return false;
     }
-    note_hit();
+    for (const volatile char *p = fault.alloc; *p >= '0' && *p <= '9'; p++) {
+        at = at * 10 + (*p - '0');
+    }
+    if (atomic_fetch_add(&nr_allocs, 1) + 1 != at) {
+        return false;
+    }
+    fault.alloc[64] = 'x';
     errno = ENOMEM;
     return true;
 }
@@ -446,19 +470,19 @@ fails(void)
 void *
 malloc(size_t len)
 {
-    return fails() ? NULL : __libc_malloc(len);
+    return fails(CALLER) ? NULL : __libc_malloc(len);
 }
 
 void *
 calloc(size_t nr, size_t len)
 {
-    return fails() ? NULL : __libc_calloc(nr, len);
+    return fails(CALLER) ? NULL : __libc_calloc(nr, len);
 }
 
 void *
 realloc(void *p, size_t len)
 {
-    return fails() ? NULL : __libc_realloc(p, len);
+    return fails(CALLER) ? NULL : __libc_realloc(p, len);
 }
 
 void *
@@ -466,9 +490,18 @@ reallocarray(void *p, size_t nr, size_t len)
 {
     size_t sum;
 
-    if (__builtin_mul_overflow(nr, len, &sum)) {
+    if (__builtin_mul_overflow(nr, len, &sum) || fails(CALLER)) {
         errno = ENOMEM;
         return NULL;
     }
-    return realloc(p, sum);
+    return __libc_realloc(p, sum);
+}
+
+char *
+strdup(const char *text)
+{
+    size_t len = strlen(text) + 1;
+    char *copy = fails(CALLER) ? NULL : __libc_malloc(len);
+
+    return copy ? memcpy(copy, text, len) : NULL;
 }

@@ -29,7 +29,7 @@ struct loop_args {
     int event_fd;              /* eventfd: something of the work has changed */
     /* Looks at the work; true: it is over. */
     bool (*on_event)(void *ctx);
-    /* Appends "connected=2|servers=2|…". */
+    /* Appends "connected=2|servers=2|connected%=100|new=0|throttle=0". */
     void (*stats)(void *ctx, struct buf *out);
     /* A further descriptor (a terminal with a question), -1: none; and what to
      * do when it is readable. May be NULL. */

@@ -70,10 +70,10 @@ stats(void *ctx, struct buf *out)
 
     buf_printf(out,
                "connected=%zu|servers=%zu|connected%%=%zu|new=%zd|"
-               "throttle=%zu|cpu=%ld",
+               "throttle=%zu",
                s.connected, r->servers->nr, s.connected * 100 / r->servers->nr,
                (ssize_t)s.connected - (ssize_t)r->last_connected,
-               s.establishing, sysconf(_SC_NPROCESSORS_ONLN));
+               s.establishing);
     r->last_connected = s.connected;
 }
 

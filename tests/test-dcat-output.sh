@@ -37,7 +37,7 @@ check()
         # bash starts background programs with SIGINT ignored: not ours.
         kill -$signal $CLIENT_PID
         if [ $signal = INT ]; then
-            wait_until grep -q 'Connection stats: connected=' err
+            wait_until grep -qE '^ Connection stats: connected=[0-9]+\|servers=1\|connected%=[0-9]+\|new=-?[0-9]+\|throttle=[0-9]+\|goroutines=[1-9][0-9]*\|cgocalls=0\|cpu=[1-9]' err
             kill -INT $CLIENT_PID
         fi
         status=0

@@ -159,16 +159,23 @@ follow_file_is_copy(const struct follow_file *copy, const struct follow_file *f)
            follow_file_has_tail(copy, f->lost_at, f->lost_tail_hash);
 }
 
-bool
-follow_file_is_compressed(const struct follow_file *f)
+const char *
+follow_file_why_not(const struct follow_file *f)
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     static const unsigned char gzip[] = {0x1f, 0x8b, 0x08};
     unsigned char head[4];
     ssize_t n = read_at(f->fd, head, sizeof(head), 0);
 
-    return (n >= 3 && !memcmp(head, gzip, sizeof(gzip))) ||
-           (n == 4 && !memcmp(head, zstd, sizeof(zstd)));
+    if ((n >= 3 && !memcmp(head, gzip, sizeof(gzip))) ||
+        (n == 4 && !memcmp(head, zstd, sizeof(zstd)))) {
+        return "compressed files cannot be followed; dcat and dgrep read them";
+    }
+    if (n >= 2 && ((head[0] == 0xff && head[1] == 0xfe) ||
+                   (head[0] == 0xfe && head[1] == 0xff))) {
+        return "UTF-16 files cannot be followed; dcat and dgrep read them";
+    }
+    return NULL;
 }
 
 bool

@@ -71,7 +71,9 @@ bool follow_file_has_fingerprint(const struct follow_file *f, const char *text);
 uint64_t follow_file_tail_hash(const struct follow_file *f);
 bool follow_file_has_tail(const struct follow_file *f, uint64_t offset,
                           uint64_t hash);
-bool follow_file_is_compressed(const struct follow_file *f);
+/* Why such a file cannot be followed, as text for the user, by its first
+ * bytes; NULL: it can. */
+const char *follow_file_why_not(const struct follow_file *f);
 
 /* Looks at size and time. False: it cannot be examined any more. */
 bool follow_file_look(struct follow_file *f);

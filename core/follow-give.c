@@ -105,6 +105,10 @@ read_file(struct follow *f, struct follow_source *s, struct follow_file *file,
 {
     struct follow_lines lines;
 
+    if (file->offset == 0 && !file->is_truncated &&
+        follow_source_refuse_form(f, s, file)) {
+        return DT_ERR_IO; /* it was empty when it was opened */
+    }
     switch (follow_file_read(file, buffer, cap, f->args.max_line, is_final,
                              &lines)) {
     case FILE_LINES:

@@ -80,7 +80,7 @@ open_rotated(struct follow *f, const struct follow_source *s, const char *name)
     file = follow_file_new(fd, &st);
     if (!file) {
         close(fd);
-    } else if (follow_file_is_compressed(file) ||
+    } else if (follow_file_why_not(file) ||
                follow_find_file(f, file->dev, file->ino)) {
         follow_file_free(file);
         file = NULL;
@@ -303,6 +303,6 @@ follow_resume_source(struct follow *f, struct follow_source *s,
     free_rotated(&r);
     follow_say(f, FOLLOW_NOTE,
                "%s was %s meanwhile: what it had behind byte %" PRIu64
-               " is lost",
+               " is lost; how many bytes cannot be told, as no copy is left",
                s->path, is_same ? "truncated" : "replaced", at->offset);
 }

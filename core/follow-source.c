@@ -272,6 +272,25 @@ follow_source_refuse(struct follow *f, struct follow_source *s,
     s->refused = is_lasting ? *st : (struct stat){0};
 }
 
+bool
+follow_source_refuse_form(struct follow *f, struct follow_source *s,
+                          const struct follow_file *file)
+{
+    const char *why = follow_file_why_not(file);
+
+    if (!why) {
+        return false;
+    }
+    if (s->state != SOURCE_REFUSED) {
+        follow_say(f, FOLLOW_NOTE, "%s: %s", s->path, why);
+    }
+    s->state = SOURCE_REFUSED;
+    if (fstat(file->fd, &s->refused) < 0) {
+        s->refused = (struct stat){0};
+    }
+    return true;
+}
+
 /* Copies have to be queued before other files come behind. */
 static void
 check_truncation(struct follow *f, struct follow_source *s,
@@ -367,9 +386,7 @@ open_file(struct follow *f, struct follow_source *s, const struct stat *seen)
         s->needs_check = s->is_dirty = true;
         return;
     }
-    if (follow_file_is_compressed(file)) {
-        follow_source_refuse(f, s, &st, true,
-                             "compressed files cannot be followed");
+    if (follow_source_refuse_form(f, s, file)) {
         follow_file_free(file);
         return;
     }

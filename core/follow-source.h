@@ -106,6 +106,9 @@ int follow_source_step(struct follow *f, struct follow_source *s, char *buffer,
 void follow_source_refuse(struct follow *f, struct follow_source *s,
                           const struct stat *st, bool is_lasting,
                           const char *reason);
+/* True: the file is of a form that cannot be followed; that was said once. */
+bool follow_source_refuse_form(struct follow *f, struct follow_source *s,
+                               const struct follow_file *file);
 /* Takes the oldest file out of the queue. */
 struct follow_file *follow_source_take_first(struct follow_source *s);
 /* The oldest file was read to its end and another one follows: it is looked

@@ -25,7 +25,7 @@
  * position moves on when lines are given out, so a reader that lags holds
  * files open and no memory, up to `max_held_bytes` of rotated files.
  *
- * UTF-16 is not decoded here; compressed files are refused with a note.
+ * UTF-16 and compressed files are refused with a note.
  *
  * Threads: none inside; all calls from one thread at a time. While the
  * caller's output is blocked it should go on calling follow_watch when

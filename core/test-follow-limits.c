@@ -209,7 +209,7 @@ test_resumed_after_truncation(void **state)
     tempdir_write("log", "3\n4\n", 4);
     expect_resumed(&at, "3\n4\n",
                    "log was truncated meanwhile: what it had behind byte 2 is "
-                   "lost\n");
+                   "lost; how many bytes cannot be told, as no copy is left\n");
     tempdir_write("log.1", "1\n2\n", 4); /* but there is a copy */
     expect_resumed(&at, "2\n3\n4\n", "");
 }
@@ -226,7 +226,7 @@ test_resumed_when_gone(void **state)
     put("log", "3\n");
     expect_resumed(&at, "3\n",
                    "log was replaced meanwhile: what it had behind byte 2 is "
-                   "lost\n");
+                   "lost; how many bytes cannot be told, as no copy is left\n");
 }
 
 /* ---- events ---- */

@@ -294,6 +294,29 @@ test_replaced_by_what_is_no_log(void **state)
     expect_lines(&r, "");
     expect_note(&r, "");
     assert_int_equal(unlink("log"), 0);
+    put("log", "1b\n");
+    read_all(&r);
+    expect_lines(&r, "1b\n");
+    assert_int_equal(unlink("log"), 0);
+    put("log", "\x1f\x8b\x08 compressed\n");
+    read_all(&r);
+    put("log", "more\n");
+    read_all(&r);
+    expect_lines(&r, "");
+    expect_note(&r, "log: compressed files cannot be followed; dcat and dgrep "
+                    "read them\n");
+    assert_int_equal(unlink("log"), 0);
+    put("log", ""); /* UTF-16 only when it has text */
+    read_all(&r);
+    put("log", "\xff\xfe"
+               "a");
+    read_all(&r);
+    put("log", "bc\n");
+    read_all(&r);
+    expect_lines(&r, "");
+    expect_note(&r, "log: UTF-16 files cannot be followed; dcat and dgrep read "
+                    "them\n");
+    assert_int_equal(unlink("log"), 0);
     put("log", "2\n");
     read_all(&r);
     expect_lines(&r, "2\n");

@@ -3,6 +3,7 @@
 # each time it is gone within a second, and nothing is left at the server.
 . ./functions.sh
 . "$top_srcdir/tests/dtail-functions.sh"
+requires python3
 
 now_ms()
 {
@@ -75,6 +76,31 @@ closed_output()
     [ ! -s client.err ] || assert_lacks client.err '[Pp]ipe|ERROR'
 }
 
+# The window is closed: the other side of its terminal is gone.
+closed_terminal()
+{
+    echo begin > log
+    began=$(now_ms)
+    python3 - "${wrapper[@]}" "$(program_path dtail)" --cfg none \
+        "${WAY_ARGS[@]}" --plain --lines 1 "$T/log" > out << 'END' ||
+import os, pty, sys
+pid, master = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+seen = b""
+while b"begin" not in seen:
+    seen += os.read(master, 1000)
+os.close(master)
+status = os.waitpid(pid, 0)[1]
+code = os.waitstatus_to_exitcode(status)
+print("ended with", code)
+sys.exit(0 if code in (0, -1) else 1) # an end, or the signal of it
+END
+        fail "the client $(cat out)"
+    within 1000 'the end of a client without its terminal'
+    nothing_at_server
+}
+
 killed()
 {
     case $WAY in serverless-*) return ;; esac
@@ -91,6 +117,7 @@ check()
     signals
     deadlines
     closed_output
+    closed_terminal
     killed
 }
 run_both_ways check

@@ -2,7 +2,7 @@
  *
  * ssh_config files: what they say of a host.
  */
-#include "sshconfig-lines.h"
+#include "sshconfig-lookup.h"
 
 #include "cleanup.h"
 #include "hostpattern.h"
@@ -14,35 +14,6 @@
 
 #define MAX_CONNECT_S 3600
 
-/* A host being looked up. */
-struct lookup {
-    const struct sshconfig *config;
-    const char *written; /* what the user calls it … */
-    const char *name;    /* … in lower case */
-    const char *user;    /* of the command line, "": none */
-    uint16_t port;       /* the same, 0: none */
-    uint16_t default_port;
-    const struct sc_line *first[SC_NR];   /* the lines that count */
-    bool active[SSHCONFIG_MAX_DEPTH + 2]; /* by depth of files */
-    unsigned depth;
-    bool is_final; /* second turn */
-    struct sshconfig_host *out;
-    struct error *err;
-};
-
-static int
-bad(struct lookup *l, const struct sc_line *line, const char *what)
-{
-    return error_set(l->err, DT_ERR_INVAL, "%s line %u: %s: %s", line->file,
-                     line->nr, line->word, what);
-}
-
-static int
-no_memory(struct lookup *l)
-{
-    return error_set(l->err, DT_ERR_NOMEM, "ssh_config: out of memory");
-}
-
 static void
 lower(char *text)
 {
@@ -51,161 +22,16 @@ lower(char *text)
     }
 }
 
-/* ---- tokens ---- */
-
-static const char *
-arg(const struct lookup *l, enum sc_key key)
-{
-    return l->first[key] ? l->first[key]->args.v[0] : NULL;
-}
-
-static const char *
-remote_user(const struct lookup *l)
-{
-    const char *user = *l->user ? l->user : arg(l, SC_USER);
-
-    return user ? user : l->config->args.user;
-}
-
-static unsigned
-remote_port(const struct lookup *l)
-{
-    return l->port ? l->port : l->out->port ? l->out->port : l->default_port;
-}
-
-/* Appends what stands for a token; false: there is no such one. */
-static bool
-add_token(struct lookup *l, char token, struct buf *out, int *rc)
-{
-    const struct sshconfig_args *args = &l->config->args;
-    const char *alias = arg(l, SC_HOST_KEY_ALIAS);
-
-    switch (token) {
-    case '%':
-        *rc = buf_puts(out, "%");
-        return true;
-    case 'd':
-        *rc = buf_puts(out, args->home);
-        return true;
-    case 'h': /* while the name itself is made, what the user wrote */
-        *rc = buf_puts(out, l->out->host_name ? l->out->host_name : l->name);
-        return true;
-    case 'i':
-        *rc = buf_printf(out, "%lu", (unsigned long)getuid());
-        return true;
-    case 'k':
-        *rc = buf_puts(out, alias ? alias : l->name);
-        return true;
-    case 'L':
-        *rc = buf_append(out, args->host, strcspn(args->host, "."));
-        return true;
-    case 'l':
-        *rc = buf_puts(out, args->host);
-        return true;
-    case 'n':
-        *rc = buf_puts(out, l->name);
-        return true;
-    case 'p':
-        *rc = buf_printf(out, "%u", remote_port(l));
-        return true;
-    case 'r':
-        *rc = buf_puts(out, remote_user(l));
-        return true;
-    case 'u':
-        *rc = buf_puts(out, args->user);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Appends a value with its tokens filled in. */
-static int
-expand(struct lookup *l, const struct sc_line *line, const char *text,
-       struct buf *out)
-{
-    int rc = DT_OK;
-
-    for (; rc == DT_OK && *text; text++) {
-        if (*text != '%') {
-            rc = buf_append(out, text, 1);
-        } else if (!add_token(l, *++text, out, &rc)) {
-            return bad(l, line,
-                       "a token behind % that is not one of "
-                       "%dhikLlnpru");
-        }
-    }
-    if (rc == DT_OK) {
-        rc = buf_append(out, "", 1);
-        out->len -= rc == DT_OK;
-    }
-    return rc == DT_OK ? DT_OK : no_memory(l);
-}
-
-/* The same for the name of a file: "~/" and "${NAME}" as well. */
-static int
-expand_path(struct lookup *l, const struct sc_line *line, const char *text,
-            struct strv *out)
-{
-    struct buf path = {0}, full = {0};
-    int rc = DT_OK;
-
-    if (strncmp(text, "~/", 2) == 0) {
-        rc = buf_puts(&full, l->config->args.home);
-        text++;
-    } else if (*text == '~') {
-        return bad(l, line, "~USER is not understood");
-    }
-    while (rc == DT_OK && *text) {
-        const char *end =
-            strncmp(text, "${", 2) == 0 ? strchr(text, '}') : NULL;
-
-        if (end) {
-            char name[128];
-            const char *value;
-
-            snprintf(name, sizeof(name), "%.*s", (int)(end - text - 2),
-                     text + 2);
-            value = getenv(name);
-            if (!value) {
-                buf_fini(&full);
-                return bad(l, line, "the environment has no such variable");
-            }
-            rc = buf_puts(&full, value);
-            text = end + 1;
-        } else {
-            rc = buf_append(&full, text++, 1);
-        }
-    }
-    if (rc == DT_OK) {
-        rc = buf_append(&full, "", 1);
-    }
-    rc = rc == DT_OK ? expand(l, line, full.data, &path) : no_memory(l);
-    for (size_t i = 0; rc == DT_OK && i < out->nr; i++) {
-        if (strcmp(out->v[i], path.data) == 0) { /* a second turn */
-            buf_fini(&full);
-            buf_fini(&path);
-            return DT_OK;
-        }
-    }
-    if (rc == DT_OK && strv_add_n(out, path.data, path.len) != DT_OK) {
-        rc = no_memory(l);
-    }
-    buf_fini(&full);
-    buf_fini(&path);
-    return rc;
-}
-
 /* ---- which lines count ---- */
 
 /* Does a list match, whatever the case? */
 static int
-matches(struct lookup *l, const char *list, const char *text)
+matches(struct sshconfig_lookup *l, const char *list, const char *text)
 {
     CLEANUP_FREE char *name = strdup(text);
 
     if (!name) {
-        return no_memory(l);
+        return sshconfig_no_memory(l);
     }
     lower(name);
     return hostpattern_matches(list, name);
@@ -213,7 +39,7 @@ matches(struct lookup *l, const char *list, const char *text)
 
 /* The name that is connected to, as far as it is known. */
 static int
-match_host(struct lookup *l, const char *list)
+match_host(struct sshconfig_lookup *l, const char *list)
 {
     struct buf name = {0};
     const struct sc_line *line = l->first[SC_HOST_NAME];
@@ -222,7 +48,7 @@ match_host(struct lookup *l, const char *list)
     if (!line) {
         return matches(l, list, l->name);
     }
-    rc = expand(l, line, line->args.v[0], &name);
+    rc = sshconfig_expand(l, line, line->args.v[0], &name);
     if (rc == DT_OK) {
         rc = matches(l, list, name.data);
     }
@@ -232,8 +58,8 @@ match_host(struct lookup *l, const char *list)
 
 /* One criterion of a Match line: 1, 0 or an error. */
 static int
-match_one(struct lookup *l, const struct sc_line *line, const char *what,
-          const char *list)
+match_one(struct sshconfig_lookup *l, const struct sc_line *line,
+          const char *what, const char *list)
 {
     if (strcasecmp(what, "host") == 0) {
         return match_host(l, list);
@@ -242,7 +68,7 @@ match_one(struct lookup *l, const struct sc_line *line, const char *what,
         return matches(l, list, l->name);
     }
     if (strcasecmp(what, "user") == 0) {
-        return matches(l, list, remote_user(l));
+        return matches(l, list, sshconfig_remote_user(l));
     }
     if (strcasecmp(what, "localuser") == 0) {
         return matches(l, list, l->config->args.user);
@@ -255,7 +81,7 @@ match_one(struct lookup *l, const struct sc_line *line, const char *what,
 }
 
 static int
-match_line(struct lookup *l, const struct sc_line *line)
+match_line(struct sshconfig_lookup *l, const struct sc_line *line)
 {
     const struct strv *a = &line->args;
 
@@ -271,7 +97,7 @@ match_line(struct lookup *l, const struct sc_line *line)
         } else if (strcasecmp(what, "canonical") == 0) {
             rc = 0; /* names are never made canonical here */
         } else if (++i == a->nr) {
-            return bad(l, line, "a criterion has no list");
+            return sshconfig_bad(l, line, "a criterion has no list");
         } else {
             rc = match_one(l, line, what, a->v[i]);
         }
@@ -283,7 +109,7 @@ match_line(struct lookup *l, const struct sc_line *line)
 }
 
 static int
-take_list(struct lookup *l, const struct sc_line *line)
+take_list(struct sshconfig_lookup *l, const struct sc_line *line)
 {
     struct strv *out =
         line->key == SC_IDENTITY ? &l->out->identities : &l->out->certificates;
@@ -297,11 +123,12 @@ take_list(struct lookup *l, const struct sc_line *line)
     if (strcasecmp(line->args.v[0], "none") == 0) {
         return DT_OK;
     }
-    return strv_add(out, line->args.v[0]) == DT_OK ? DT_OK : no_memory(l);
+    return strv_add(out, line->args.v[0]) == DT_OK ? DT_OK
+                                                   : sshconfig_no_memory(l);
 }
 
 static int
-take_line(struct lookup *l, const struct sc_line *line)
+take_line(struct sshconfig_lookup *l, const struct sc_line *line)
 {
     bool *active = &l->active[l->depth];
     bool outer = l->depth == 0 || l->active[l->depth - 1];
@@ -332,9 +159,9 @@ take_line(struct lookup *l, const struct sc_line *line)
         return strcasecmp(line->args.v[0], "none") == 0 ||
                        strcasecmp(line->args.v[0], "no") == 0
                    ? DT_OK
-                   : bad(l, line,
-                         "this cannot be honoured (--ssh-config "
-                         "names another file, or none)");
+                   : sshconfig_bad(l, line,
+                                   "this cannot be honoured (--ssh-config "
+                                   "names another file, or none)");
     }
     if (line->key == SC_IDENTITY || line->key == SC_CERTIFICATE) {
         return take_list(l, line);
@@ -346,7 +173,7 @@ take_line(struct lookup *l, const struct sc_line *line)
 }
 
 static int
-take_lines(struct lookup *l)
+take_lines(struct sshconfig_lookup *l)
 {
     int turns = l->config->has_final ? 2 : 1;
 
@@ -368,16 +195,18 @@ take_lines(struct lookup *l)
 /* ---- what they say ---- */
 
 static int
-set_numbers(struct lookup *l)
+set_numbers(struct sshconfig_lookup *l)
 {
-    const char *port = arg(l, SC_PORT), *limit = arg(l, SC_CONNECT_TIMEOUT);
+    const char *port = sshconfig_arg(l, SC_PORT),
+               *limit = sshconfig_arg(l, SC_CONNECT_TIMEOUT);
     char *end;
 
     if (port) {
         unsigned long value = strtoul(port, &end, 10);
 
         if (*end || value < 1 || value > 65535) {
-            return bad(l, l->first[SC_PORT], "1 to 65535 are allowed");
+            return sshconfig_bad(l, l->first[SC_PORT],
+                                 "1 to 65535 are allowed");
         }
         l->out->port = (uint16_t)value;
     }
@@ -385,8 +214,8 @@ set_numbers(struct lookup *l)
         unsigned long value = strtoul(limit, &end, 10);
 
         if (*end || value < 1 || value > MAX_CONNECT_S) {
-            return bad(l, l->first[SC_CONNECT_TIMEOUT],
-                       "1 to 3600 seconds are allowed");
+            return sshconfig_bad(l, l->first[SC_CONNECT_TIMEOUT],
+                                 "1 to 3600 seconds are allowed");
         }
         l->out->connect_ms = (int)value * 1000;
     }
@@ -394,10 +223,11 @@ set_numbers(struct lookup *l)
 }
 
 static int
-set_words(struct lookup *l)
+set_words(struct sshconfig_lookup *l)
 {
-    const char *strict = arg(l, SC_STRICT), *only = arg(l, SC_IDENTITIES_ONLY);
-    const char *family = arg(l, SC_ADDRESS_FAMILY);
+    const char *strict = sshconfig_arg(l, SC_STRICT),
+               *only = sshconfig_arg(l, SC_IDENTITIES_ONLY);
+    const char *family = sshconfig_arg(l, SC_ADDRESS_FAMILY);
 
     l->out->identities_only = only && strcasecmp(only, "yes") == 0;
     if (!strict || strcasecmp(strict, "ask") == 0) {
@@ -409,8 +239,8 @@ set_words(struct lookup *l)
                strcasecmp(strict, "accept-new") == 0) {
         l->out->strict = SSHCONFIG_ACCEPT;
     } else {
-        return bad(l, l->first[SC_STRICT],
-                   "yes, no, ask and accept-new are allowed");
+        return sshconfig_bad(l, l->first[SC_STRICT],
+                             "yes, no, ask and accept-new are allowed");
     }
     if (!family || strcasecmp(family, "any") == 0) {
         l->out->family = AF_UNSPEC;
@@ -419,20 +249,20 @@ set_words(struct lookup *l)
     } else if (strcasecmp(family, "inet6") == 0) {
         l->out->family = AF_INET6;
     } else {
-        return bad(l, l->first[SC_ADDRESS_FAMILY],
-                   "any, inet and inet6 are allowed");
+        return sshconfig_bad(l, l->first[SC_ADDRESS_FAMILY],
+                             "any, inet and inet6 are allowed");
     }
     return DT_OK;
 }
 
 static int
-set_text(struct lookup *l, enum sc_key key, char **out)
+set_text(struct sshconfig_lookup *l, enum sc_key key, char **out)
 {
     struct buf text = {0};
     int rc = DT_OK;
 
-    if (arg(l, key)) {
-        rc = expand(l, l->first[key], arg(l, key), &text);
+    if (sshconfig_arg(l, key)) {
+        rc = sshconfig_expand(l, l->first[key], sshconfig_arg(l, key), &text);
         if (rc == DT_OK) {
             *out = STEAL_PTR(text.data);
         }
@@ -443,7 +273,7 @@ set_text(struct lookup *l, enum sc_key key, char **out)
 
 /* Names of the connection first: other values may contain them. */
 static int
-set_names(struct lookup *l)
+set_names(struct sshconfig_lookup *l)
 {
     char *name = NULL;
     int rc = set_text(l, SC_HOST_NAME, &name);
@@ -453,29 +283,30 @@ set_names(struct lookup *l)
     }
     l->out->host_name = name ? name : strdup(l->written);
     if (!l->out->host_name ||
-        (arg(l, SC_USER) && !(l->out->user = strdup(arg(l, SC_USER))))) {
-        return no_memory(l);
+        (sshconfig_arg(l, SC_USER) &&
+         !(l->out->user = strdup(sshconfig_arg(l, SC_USER))))) {
+        return sshconfig_no_memory(l);
     }
     return set_text(l, SC_HOST_KEY_ALIAS, &l->out->key_alias);
 }
 
 /* Files as they are named become files as they are. */
 static int
-set_files(struct lookup *l, const struct sc_line *line, const struct strv *from,
-          struct strv *out)
+set_files(struct sshconfig_lookup *l, const struct sc_line *line,
+          const struct strv *from, struct strv *out)
 {
     int rc = DT_OK;
 
     for (size_t i = 0; rc == DT_OK && i < from->nr; i++) {
         rc = strcasecmp(from->v[i], "none") == 0
                  ? strv_add(out, "/dev/null")
-                 : expand_path(l, line, from->v[i], out);
+                 : sshconfig_expand_path(l, line, from->v[i], out);
     }
     return rc;
 }
 
 static int
-set_lists(struct lookup *l)
+set_lists(struct sshconfig_lookup *l)
 {
     struct sshconfig_host *o = l->out;
     const struct sc_line *user = l->first[SC_USER_KNOWN_HOSTS];
@@ -502,10 +333,10 @@ set_lists(struct lookup *l)
 }
 
 static int
-set_agent(struct lookup *l)
+set_agent(struct sshconfig_lookup *l)
 {
     const struct sc_line *line = l->first[SC_IDENTITY_AGENT];
-    const char *value = arg(l, SC_IDENTITY_AGENT);
+    const char *value = sshconfig_arg(l, SC_IDENTITY_AGENT);
     struct strv path = {0};
     int rc;
 
@@ -514,13 +345,13 @@ set_agent(struct lookup *l)
     }
     if (strcasecmp(value, "none") == 0) {
         l->out->identity_agent = strdup("");
-        return l->out->identity_agent ? DT_OK : no_memory(l);
+        return l->out->identity_agent ? DT_OK : sshconfig_no_memory(l);
     }
     if (value[0] == '$' && value[1] != '{') {
         value = getenv(value + 1);
         value = value ? value : "";
     }
-    rc = expand_path(l, line, value, &path);
+    rc = sshconfig_expand_path(l, line, value, &path);
     if (rc == DT_OK) {
         l->out->identity_agent = STEAL_PTR(path.v[0]);
         path.nr = 0;
@@ -545,7 +376,7 @@ is_harmless(const char *text)
 
 /* As ssh: a command that runs ssh for the last jump, which jumps the others. */
 static int
-jump(struct lookup *l, const struct sc_line *line, struct buf *out)
+jump(struct sshconfig_lookup *l, const struct sc_line *line, struct buf *out)
 {
     const char *list = line->args.v[0];
     const char *last = strrchr(list, ',');
@@ -555,7 +386,8 @@ jump(struct lookup *l, const struct sc_line *line, struct buf *out)
     if (!is_harmless(last ? last + 1 : list) || list[0] == '-' ||
         strspn(list, "[]/,._-:%@+ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                      "abcdefghijklmnopqrstuvwxyz0123456789") != strlen(list)) {
-        return bad(l, line, "allowed are [USER@]HOST[:PORT] with commas");
+        return sshconfig_bad(l, line,
+                             "allowed are [USER@]HOST[:PORT] with commas");
     }
     if (rc == DT_OK && *path) {
         rc = buf_puts(out, "-F '");
@@ -571,14 +403,14 @@ jump(struct lookup *l, const struct sc_line *line, struct buf *out)
     last = last ? last + 1 : list;
     if (rc == DT_OK) {
         rc = buf_printf(out, "-W '[%s]:%u' -- ssh://%s", l->out->host_name,
-                        remote_port(l),
+                        sshconfig_remote_port(l),
                         strncmp(last, "ssh://", 6) == 0 ? last + 6 : last);
     }
-    return rc == DT_OK ? DT_OK : no_memory(l);
+    return rc == DT_OK ? DT_OK : sshconfig_no_memory(l);
 }
 
 static int
-set_proxy(struct lookup *l)
+set_proxy(struct sshconfig_lookup *l)
 {
     const struct sc_line *line = l->first[SC_PROXY];
     struct buf text = {0};
@@ -588,18 +420,18 @@ set_proxy(struct lookup *l)
         return DT_OK;
     }
     if (!is_harmless(l->name) || !is_harmless(l->out->host_name) ||
-        !is_harmless(remote_user(l))) {
-        return bad(l, line,
-                   "names of host and user may only have letters, "
-                   "digits and ._-:%@+, as they go to a shell");
+        !is_harmless(sshconfig_remote_user(l))) {
+        return sshconfig_bad(l, line,
+                             "names of host and user may only have letters, "
+                             "digits and ._-:%@+, as they go to a shell");
     }
     if (line->is_jump) {
         rc = jump(l, line, &text);
     } else {
-        rc = expand(l, line, line->args.v[0], &text);
+        rc = sshconfig_expand(l, line, line->args.v[0], &text);
     }
     if (rc == DT_OK && buf_append(&text, "", 1) != DT_OK) {
-        rc = no_memory(l);
+        rc = sshconfig_no_memory(l);
     }
     if (rc == DT_OK) {
         l->out->proxy = STEAL_PTR(text.data);
@@ -614,7 +446,7 @@ sshconfig_lookup(const struct sshconfig *s, const char *name, const char *user,
                  struct sshconfig_host *out, struct error *err)
 {
     CLEANUP_FREE char *lowered = strdup(name);
-    struct lookup l = {
+    struct sshconfig_lookup l = {
         .config = s,
         .written = name,
         .name = lowered,
@@ -628,7 +460,7 @@ sshconfig_lookup(const struct sshconfig *s, const char *name, const char *user,
 
     *out = (struct sshconfig_host){0};
     if (!lowered) {
-        return no_memory(&l);
+        return sshconfig_no_memory(&l);
     }
     lower(lowered);
     if ((rc = take_lines(&l)) != DT_OK || (rc = set_names(&l)) != DT_OK ||

@@ -113,26 +113,6 @@ inputs_by_slices(struct inputs *ins, bool by_slices)
     ins->a.by_slices = by_slices;
 }
 
-/* Appends the targets of one pattern. */
-static int
-add_targets(struct inputs *ins, struct source_targets *more)
-{
-    struct source_target *v;
-
-    if (more->nr == 0) {
-        return DT_OK;
-    }
-    v = reallocarray(ins->targets.v, ins->targets.nr + more->nr, sizeof(*v));
-    if (!v) {
-        return DT_ERR_NOMEM;
-    }
-    memcpy(v + ins->targets.nr, more->v, more->nr * sizeof(*v));
-    ins->targets.v = v;
-    ins->targets.nr += more->nr;
-    more->nr = 0; /* the strings have moved */
-    return DT_OK;
-}
-
 static int
 expand_one(struct inputs *ins, const char *pattern, struct error *err)
 {
@@ -159,7 +139,7 @@ expand_one(struct inputs *ins, const char *pattern, struct error *err)
              limit, found.matched);
         ins->count.failed++;
     }
-    rc = add_targets(ins, &found);
+    rc = source_targets_append(&ins->targets, &found);
     source_targets_fini(&found);
     return rc;
 }

@@ -46,6 +46,25 @@ source_targets_fini(struct source_targets *t)
     *t = (struct source_targets){0};
 }
 
+int
+source_targets_append(struct source_targets *to, struct source_targets *more)
+{
+    struct source_target *v;
+
+    if (more->nr == 0) {
+        return DT_OK;
+    }
+    v = reallocarray(to->v, to->nr + more->nr, sizeof(*v));
+    if (!v) {
+        return DT_ERR_NOMEM;
+    }
+    memcpy(v + to->nr, more->v, more->nr * sizeof(*v));
+    to->v = v;
+    to->nr += more->nr;
+    more->nr = 0; /* the strings have moved */
+    return DT_OK;
+}
+
 /* The shown name (spec reading 2.3): the components of the path at whose place
  * the pattern has a `*`, else the last one. Pattern and path are clean, so
  * their components correspond. A new string or NULL. */

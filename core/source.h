@@ -33,6 +33,9 @@ struct source_targets {
     size_t matched; /* before the limit */
 };
 void source_targets_fini(struct source_targets *t);
+/* Moves all targets of `more` behind those of `to`. DT_OK, DT_ERR_NOMEM. */
+int source_targets_append(struct source_targets *to,
+                          struct source_targets *more);
 
 /* Expands one file argument ("-" or "": standard input when allowed). At most
  * `max` targets are kept. Nothing found is DT_OK with nr 0. DT_ERR_INVAL: a
@@ -67,8 +70,8 @@ ssize_t source_read(struct source *s, void *data, size_t cap, int cancel_fd,
  * regular, undecoded file with a size. Offsets count from the first content
  * byte (behind a stripped BOM). */
 bool source_is_random(const struct source *s);
-/* As pread(2): a short count is not the end, 0 is; and DT_ERR_NOENT instead of 0
- * where the file had bytes when it was opened (it shrank). */
+/* As pread(2): a short count is not the end, 0 is; and DT_ERR_NOENT instead of
+ * 0 where the file had bytes when it was opened (it shrank). */
 ssize_t source_pread(struct source *s, void *data, size_t cap, uint64_t offset,
                      struct error *err);
 /* Content size now (fstat), 0 if not known. */

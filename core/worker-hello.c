@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a worker says first: itself and its plugins.
+ * What worker and client say first: the worker names itself and its plugins.
  */
 #include "worker-hello.h"
 
@@ -47,5 +47,20 @@ worker_hello(const struct worker_args *a, struct outq *out)
         rc = outq_post(out, &f);
     }
     buf_fini(&json);
+    return rc;
+}
+
+int
+worker_check_hello(const struct wire_frame *f, struct error *err)
+{
+    struct hello hello = {0};
+    int rc = hello_parse(f->data, f->len, &hello, err);
+
+    if (rc == DT_OK && hello.protocol != WIRE_PROTOCOL) {
+        rc = error_set(err, DT_ERR_ABI,
+                       "the client speaks protocol %d, this server %d",
+                       hello.protocol, WIRE_PROTOCOL);
+    }
+    hello_fini(&hello);
     return rc;
 }

@@ -266,28 +266,13 @@ on_cancel(struct worker *w, const struct wire_frame *f, struct error *err)
 }
 
 static int
-on_hello(const struct wire_frame *f, struct error *err)
-{
-    struct hello hello = {0};
-    int rc = hello_parse(f->data, f->len, &hello, err);
-
-    if (rc == DT_OK && hello.protocol != WIRE_PROTOCOL) {
-        rc = error_set(err, DT_ERR_ABI,
-                       "the client speaks protocol %d, this server %d",
-                       hello.protocol, WIRE_PROTOCOL);
-    }
-    hello_fini(&hello);
-    return rc;
-}
-
-static int
 on_frame(struct worker *w, const struct wire_frame *f, struct error *err)
 {
     int rc = DT_OK;
 
     switch (f->type) {
     case WIRE_C_HELLO:
-        rc = on_hello(f, err);
+        rc = worker_check_hello(f, err);
         break;
     case WIRE_C_QUERY:
     case WIRE_C_UPDATE:

@@ -150,18 +150,6 @@ read_all(struct model *m)
     } while (read_some(m, 1));
 }
 
-/* Waits until file times move on, so that ages tell the order. */
-static void
-wait_for_clock(void)
-{
-    struct timespec first, now;
-
-    clock_gettime(CLOCK_REALTIME_COARSE, &first);
-    do {
-        clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    } while (now.tv_sec == first.tv_sec && now.tv_nsec == first.tv_nsec);
-}
-
 /* ---- writing ---- */
 
 static const char *

@@ -151,30 +151,6 @@ put(const char *path, const char *text)
     tempdir_append(path, text, strlen(text));
 }
 
-static inline struct timespec
-file_time(void)
-{
-    int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    struct stat st;
-
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &st), 0);
-    close(fd);
-    return st.st_mtim;
-}
-
-/* What is made from now on is younger than all that is there, by the clock
- * that files are stamped with: the one of clock_gettime may lag behind it. */
-static inline void
-wait_for_clock(void)
-{
-    struct timespec first = file_time(), now;
-
-    do {
-        now = file_time();
-    } while (now.tv_nsec == first.tv_nsec && now.tv_sec == first.tv_sec);
-}
-
 #define IN_TEMPDIR(f) \
     cmocka_unit_test_setup_teardown(f, tempdir_enter, tempdir_leave)
 

@@ -277,17 +277,21 @@ follow_source_refuse_form(struct follow *f, struct follow_source *s,
                           const struct follow_file *file)
 {
     const char *why = follow_file_why_not(file);
+    struct error err = ERROR_INIT;
 
-    if (!why) {
-        return false;
-    }
-    if (s->state != SOURCE_REFUSED) {
-        follow_say(f, FOLLOW_NOTE, "%s: %s", s->path, why);
-    }
-    s->state = SOURCE_REFUSED;
     if (fstat(file->fd, &s->refused) < 0) {
         s->refused = (struct stat){0};
     }
+    if (why) {
+        error_set(&err, DT_ERR_INVAL, "%s: %s", s->path, why);
+    } else if (!f->args.refuse_output ||
+               source_open_refuse_output(s->path, &s->refused, &err) == DT_OK) {
+        return false;
+    }
+    if (s->state != SOURCE_REFUSED) {
+        follow_say(f, FOLLOW_NOTE, "%s", err.text);
+    }
+    s->state = SOURCE_REFUSED;
     return true;
 }
 

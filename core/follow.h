@@ -71,6 +71,7 @@ struct follow_args {
      * below 0: not at all; 0: 1000 and 60000. */
     int64_t rest_ms, late_ms;
     bool no_events;      /* as if there were no inotify */
+    bool refuse_output;  /* the file that standard output goes to is left out */
     struct watch *watch; /* the process's; NULL: one of its own */
 };
 

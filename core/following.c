@@ -497,6 +497,7 @@ open_follow(struct following *f, struct error *err)
         .patterns = &spec->files,
         .permission = f->sh->env->permission,
         .watch = f->sh->env->watch,
+        .refuse_output = f->sh->env->is_serverless,
         .max_targets = (size_t)config->max_glob_targets,
         .max_line = (size_t)config->max_line_length,
         .from_start = spec->from_start,

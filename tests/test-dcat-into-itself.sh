@@ -2,7 +2,7 @@
 # A glob that finds the file that the output goes to: it is left out and told,
 # or it would grow until the disk is full.
 . ./functions.sh || exit 99
-requires_plugin grep
+requires_plugin grep tail
 
 genlog log 2000 > log
 printf 'ERROR of another run\n' > all
@@ -34,3 +34,30 @@ check()
 }
 check yes
 check no
+
+# Followed: what is appended to another file comes once.
+follow()
+{
+    cp was-there all
+    genlog log 20 > log
+    "${wrapper[@]}" "$(program_path dtail)" --cfg none --plain --since-start \
+        --turbo="$1" --shutdownAfter "$LIMIT" log all >> all 2> err &
+    client=$!
+    cleanup_fn kill_quietly $client
+    wait_until same_size was-there log all
+    echo appended >> log
+    wait_until same_size was-there log all
+    wait_until grep -q 'all: is the output as well$' err
+    kill -TERM $client
+    wait_client $client || fail "dtail: $?"
+    cat was-there log > want
+    assert_same want all
+}
+
+same_size() # FILE FILE SUM
+{
+    [ "$(cat "$1" "$2" | wc -c)" -eq "$(wc -c < "$3")" ]
+}
+
+follow yes
+follow no

@@ -115,6 +115,8 @@ class Load:
         self.expected = {}
         self.random = random.Random(a.seed)
         self.nr_killed = 0
+        self.begun = threading.Condition()
+        self.nr_begun = 0
         self.failures = []
         self.stop = threading.Event()
 
@@ -189,13 +191,16 @@ class Load:
             self.failures.append((index, kind, status, said))
 
     def kill_one(self):
+        """False: there was nobody."""
         pids = self.watch.children(self.random.choice(('session', 'worker')))
         if pids:
             try:
                 os.kill(self.random.choice(pids), signal.SIGKILL)
                 self.nr_killed += 1
+                return True
             except OSError:
                 pass  # it has just ended
+        return False
 
     def peers_killed(self):
         """By the server's log: who was on the other side of those killed."""
@@ -221,9 +226,16 @@ class Load:
                                               float(m.group(4))))
         return found
 
-    def killing(self):
-        while self.nr_killed < self.a.kill and not self.stop.wait(0.1):
-            self.kill_one()
+    def killing(self, first):
+        """Spread over the sessions, however fast they are; none at the end, so
+        that there is always somebody to kill."""
+        span = (self.a.sessions - first) * 3 // 4
+        for i in range(self.a.kill):
+            with self.begun:
+                self.begun.wait_for(lambda: self.stop.is_set() or
+                                    self.nr_begun > first + span * i // self.a.kill)
+            while not self.kill_one() and not self.stop.wait(0.001):
+                pass
 
     def sessions(self, first, last):
         """Keeps --at-once of them running."""
@@ -236,6 +248,9 @@ class Load:
                     if not todo:
                         return
                     index = todo.popleft()
+                with self.begun:
+                    self.nr_begun += 1
+                    self.begun.notify_all()
                 try:
                     self.session(index, KINDS[index % len(KINDS)])
                 except Exception as e:  # told below
@@ -263,18 +278,21 @@ class Load:
         helpers = [threading.Thread(target=f) for f in (self.grow, self.watching)]
         for t in helpers:
             t.start()
-        killer = threading.Thread(target=self.killing)
+        killer = None
         try:
             warm = max(a.at_once, a.sessions // 10)
             self.sessions(0, warm)
             self.no_children()
             before = self.watch.left()
             if a.kill:
+                killer = threading.Thread(target=self.killing, args=(warm,))
                 killer.start()
             self.sessions(warm, a.sessions)
         finally:
             self.stop.set()
-            for t in helpers + ([killer] if killer.ident else []):
+            with self.begun:
+                self.begun.notify_all()
+            for t in helpers + ([killer] if killer else []):
                 t.join()
         self.no_children()
         self.judge(before, self.watch.left())

@@ -14,8 +14,9 @@ head -c 300000 /dev/urandom > data/random
 head -c 3000000 /dev/zero | tr '\0' 'x' > data/long
 genlog log 50000 > data/log
 # every border of the relay's blocks and of the readers
+genlog log 4000 > lines
 for n in 131031 131032 131033 262143 262144 262145; do
-    genlog log 4000 | head -c $n > data/size-$n
+    head -c $n lines > data/size-$n
 done
 
 check_files()

@@ -40,7 +40,8 @@ assert_same log out
 assert_contains err 'ERROR\|db1:1\|'
 dcat --discovery comma --servers "127.0.0.1:$PORT" > out
 assert_same log out
-./hosts | head -n 2 > list
+./hosts > all
+head -n 2 all > list
 dcat --discovery File --servers list > out
 assert_same log out
 dcat --discovery file:list --servers "/:$PORT\$/" > out

@@ -13,7 +13,8 @@ head -n 2000 log | zstd -q > two.zst
 printf '\120\052\115\030\004\0\0\0skip' >> two.zst # a skippable frame
 tail -n +2001 log | zstd -q >> two.zst
 cp two.gz named-wrongly.log
-gzip < log | head -c 3000 > cut.gz
+gzip < log > whole.gz
+head -c 3000 whole.gz > cut.gz
 { gzip < log; echo garbage; } > tail.gz
 gzip < /dev/null > nothing.gz
 : > zero.gz # as log rotation makes them

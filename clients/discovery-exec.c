@@ -6,17 +6,15 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "shell.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/pidfd.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-
-extern char **environ;
 
 /* The signals that end a client, which it keeps blocked. */
 static void
@@ -27,41 +25,6 @@ fill_ends(sigset_t *set)
     sigaddset(set, SIGTERM);
     sigaddset(set, SIGHUP);
     sigaddset(set, SIGQUIT);
-}
-
-/* Starts the shell in a process group of its own, with its output in `out`. */
-static int
-start(const char *command, int out, pid_t *pid)
-{
-    char *const argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
-                          (char *)(uintptr_t)command, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, defaults;
-    int rc;
-
-    sigemptyset(&none);
-    fill_ends(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attr);
-    rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
-                                          O_RDONLY, 0);
-    if (rc == 0) {
-        rc = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    }
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-                                        POSIX_SPAWN_SETSIGMASK |
-                                        POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attr, 0);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &defaults);
-    if (rc == 0) {
-        rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, environ);
-    }
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    return rc;
 }
 
 /* Reads until the other end is closed. 1: it is, 0: there may be more. */
@@ -150,7 +113,7 @@ discovery_exec(const char *command, struct buf *out, struct error *err)
     }
     read_fd = fds[0];
     write_fd = fds[1];
-    rc = start(command, write_fd, &pid);
+    rc = shell_start(command, -1, write_fd, true, &pid);
     if (rc != 0) {
         return error_errno(err, rc, "%s", command);
     }

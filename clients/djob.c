@@ -12,6 +12,7 @@
 #include "jobrun.h"
 #include "plugin.h"
 #include "run.h"
+#include "words.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +20,6 @@
 
 #define SETTINGS "/proc/self/fd/0"
 #define PLUGIN "map"
-#define MAX_WORDS 16
 
 /* The job that runs: the only one of the settings. */
 static const struct config_job *
@@ -165,25 +165,6 @@ static const struct client_command continuous = {
     .make_queries = make_queries,
 };
 
-/* The settings as the command line that all clients understand. */
-struct words {
-    char *v[MAX_WORDS];
-    int nr;
-    bool failed;
-};
-
-static void
-add_word(struct words *w, const char *flag, const char *value)
-{
-    char *word = NULL;
-
-    if (w->nr == MAX_WORDS - 1 || asprintf(&word, "%s%s", flag, value) < 0) {
-        w->failed = true;
-        return;
-    }
-    w->v[w->nr++] = word;
-}
-
 static void
 add_servers(struct words *w, const struct strv *servers)
 {
@@ -194,7 +175,7 @@ add_servers(struct words *w, const struct strv *servers)
                                             servers->v[i]) != DT_OK;
     }
     if (buf_append(&list, "", 1) == DT_OK) {
-        add_word(w, "--servers=", list.data);
+        words_add(w, "--servers=", list.data);
     } else {
         w->failed = true;
     }
@@ -209,16 +190,16 @@ run(const struct config *config, char *program)
     struct words w = {0};
     int status = RUN_FAILED;
 
-    add_word(&w, program, "");
-    add_word(&w, "--cfg=", SETTINGS);
-    add_word(&w, "--logger=", "stdout");
-    add_word(&w, "--logLevel=", "warn");
-    add_word(&w, "--no-auth-key", "");
-    add_word(&w, "--quiet", "");
-    add_word(&w, "--user=",
-             is_continuous ? AUTH_SPECIAL_CONTINUOUS : AUTH_SPECIAL_SCHEDULE);
-    add_word(&w, "--discovery=", *job->discovery ? job->discovery : "comma");
-    add_word(&w, "--files=", job->files);
+    words_add(&w, program, "");
+    words_add(&w, "--cfg=", SETTINGS);
+    words_add(&w, "--logger=", "stdout");
+    words_add(&w, "--logLevel=", "warn");
+    words_add(&w, "--no-auth-key", "");
+    words_add(&w, "--quiet", "");
+    words_add(&w, "--user=",
+              is_continuous ? AUTH_SPECIAL_CONTINUOUS : AUTH_SPECIAL_SCHEDULE);
+    words_add(&w, "--discovery=", *job->discovery ? job->discovery : "comma");
+    words_add(&w, "--files=", job->files);
     add_servers(&w, &job->servers);
     if (!w.failed) {
         status =
@@ -226,9 +207,7 @@ run(const struct config *config, char *program)
     } else {
         fprintf(stderr, "out of memory\n");
     }
-    for (int i = 0; i < w.nr; i++) {
-        free(w.v[i]);
-    }
+    words_fini(&w);
     return status;
 }
 

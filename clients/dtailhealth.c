@@ -16,6 +16,7 @@
 #include "plugin.h"
 #include "run.h"
 #include "servers.h"
+#include "words.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -23,7 +24,6 @@
 enum verdict { FINE = 0, WARNING = 1, CRITICAL = 2 };
 
 #define TIMEOUT_S 10
-#define MAX_WORDS 16
 
 struct health {
     const char *cfg;
@@ -90,26 +90,6 @@ static const struct client_command probe = {
     .make_queries = make_queries,
 };
 
-/* ---- words for it ---- */
-
-struct words {
-    char *v[MAX_WORDS];
-    int nr;
-    bool failed;
-};
-
-static void
-add_word(struct words *w, const char *flag, const char *value)
-{
-    char *word = NULL;
-
-    if (w->nr == MAX_WORDS - 1 || asprintf(&word, "%s%s", flag, value) < 0) {
-        w->failed = true;
-        return;
-    }
-    w->v[w->nr++] = word;
-}
-
 /* The status of a run with what was asked for; RUN_OK: all servers are fine. */
 static int
 run_probe(const struct health *o, const struct config *config, char *program)
@@ -119,27 +99,25 @@ run_probe(const struct health *o, const struct config *config, char *program)
     int status = RUN_FAILED;
 
     snprintf(seconds, sizeof(seconds), "%lld", (long long)o->timeout);
-    add_word(&w, program, "");
-    add_word(&w, "--cfg=", o->cfg);
-    add_word(&w, "--logger=", o->logger);
-    add_word(&w, "--logLevel=", o->log_level);
-    add_word(&w, "--logDir=", config ? config->common.log_dir : ".");
-    add_word(&w, "--user=", AUTH_SPECIAL_HEALTH);
-    add_word(&w, "--ssh-config=", "none");
-    add_word(&w, "--discovery=", "comma");
-    add_word(&w, "--servers=", o->server);
-    add_word(&w, "--files=", HEALTH_COMMAND); /* there are none */
-    add_word(&w, "--timeout=", seconds);
-    add_word(&w, "--quiet", "");
+    words_add(&w, program, "");
+    words_add(&w, "--cfg=", o->cfg);
+    words_add(&w, "--logger=", o->logger);
+    words_add(&w, "--logLevel=", o->log_level);
+    words_add(&w, "--logDir=", config ? config->common.log_dir : ".");
+    words_add(&w, "--user=", AUTH_SPECIAL_HEALTH);
+    words_add(&w, "--ssh-config=", "none");
+    words_add(&w, "--discovery=", "comma");
+    words_add(&w, "--servers=", o->server);
+    words_add(&w, "--files=", HEALTH_COMMAND); /* there are none */
+    words_add(&w, "--timeout=", seconds);
+    words_add(&w, "--quiet", "");
     if (o->version) {
-        add_word(&w, "--version", "");
+        words_add(&w, "--version", "");
     }
     if (!w.failed) {
         status = client_main(&probe, w.nr, w.v);
     }
-    for (int i = 0; i < w.nr; i++) {
-        free(w.v[i]);
-    }
+    words_fini(&w);
     return status;
 }
 

@@ -7,9 +7,8 @@
 #include "cleanup.h"
 #include "jobrun.h"
 #include "jobtime.h"
+#include "resultfile.h"
 #include "run.h"
-
-#include "mapr/outfile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,13 +17,11 @@
 #include <unistd.h>
 
 struct jobfile {
-    struct language_query *q;
-    struct outfile *file;
+    struct resultfile result;
     bool is_continuous;
     bool is_complete; /* a scheduled one's result is there as a whole */
     int report_fd;
-    uint64_t nr_lines;        /* of the result under way, header included */
-    char err[ERROR_TEXT_MAX]; /* of the result under way; "": none */
+    uint64_t nr_lines; /* of the result under way, header included */
 };
 
 struct jobfile_name
@@ -80,15 +77,11 @@ static int
 add(void *ctx, const char *data, size_t len)
 {
     struct jobfile *f = ctx;
-    char err[ERROR_TEXT_MAX];
 
     for (size_t i = 0; i < len; i++) {
         f->nr_lines += data[i] == '\n';
     }
-    if (outfile_add(f->file, data, len, err, sizeof(err)) != DT_OK &&
-        !f->err[0]) {
-        snprintf(f->err, sizeof(f->err), "%s", err);
-    }
+    resultfile_add(&f->result, data, len);
     return DT_OK;
 }
 
@@ -96,22 +89,18 @@ add(void *ctx, const char *data, size_t len)
 static int
 put(struct jobfile *f, struct error *err)
 {
-    char text[ERROR_TEXT_MAX] = "";
     uint64_t rows = f->nr_lines > 0 ? f->nr_lines - 1 : 0;
     int rc = DT_OK;
 
     f->nr_lines = 0;
-    if (rows == 0 && !f->err[0]) {
-        outfile_abort(f->file);
+    if (rows == 0 && !f->result.err[0]) {
+        outfile_abort(f->result.file);
         return DT_OK;
     }
-    rc = outfile_commit(f->file, text, sizeof(text));
+    rc = resultfile_commit(&f->result, err);
     if (rc == DT_OK) {
         dprintf(f->report_fd, JOBRUN_ROWS " %" PRIu64 "\n", rows);
-    } else {
-        error_set(err, rc, "%s", f->err[0] ? f->err : text);
     }
-    f->err[0] = '\0';
     return rc;
 }
 
@@ -136,7 +125,7 @@ finish(void *ctx, int status, struct error *err)
         return status;
     }
     if (status != RUN_OK || !f->is_complete) {
-        outfile_abort(f->file);
+        outfile_abort(f->result.file);
         return status;
     }
     return put(f, err) == DT_OK ? RUN_OK : RUN_FAILED;
@@ -147,8 +136,7 @@ jobfile_free(void *ctx)
 {
     struct jobfile *f = ctx;
 
-    outfile_free(f->file);
-    language_free(f->q);
+    resultfile_fini(&f->result);
     free(f);
 }
 
@@ -165,13 +153,11 @@ jobfile_new(struct language_query *q, bool is_continuous, int report_fd,
 {
     struct jobfile *f = calloc(1, sizeof(*f));
 
-    if (f) {
-        f->q = q;
-        f->file = outfile_new(q);
-    }
-    if (!f || !f->file) {
-        free(f);
+    if (!f) {
         language_free(q);
+    }
+    if (!f || resultfile_init(&f->result, q) != DT_OK) {
+        free(f);
         return DT_ERR_NOMEM;
     }
     f->is_continuous = is_continuous;

@@ -7,9 +7,9 @@
 #include "colors.h"
 #include "config.h"
 #include "plugin.h"
+#include "resultfile.h"
 
 #include "mapr/language.h"
-#include "mapr/outfile.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,72 +20,46 @@
 
 /* ---- the result file ---- */
 
-/* A sink; owns the parsed query that the file belongs to. */
-struct result_file {
-    struct language_query *q;
-    struct outfile *file;
-    char err[ERROR_TEXT_MAX]; /* of the result under way; "": none */
-};
-
 static int
-result_file_add(void *ctx, const char *data, size_t len)
+file_add(void *ctx, const char *data, size_t len)
 {
-    struct result_file *f = ctx;
-    char err[ERROR_TEXT_MAX];
-
-    if (outfile_add(f->file, data, len, err, sizeof(err)) != DT_OK &&
-        !f->err[0]) {
-        snprintf(f->err, sizeof(f->err), "%s", err);
-    }
+    resultfile_add(ctx, data, len);
     return DT_OK;
 }
 
 static int
-result_file_commit(void *ctx, struct error *err)
+file_commit(void *ctx, struct error *err)
 {
-    struct result_file *f = ctx;
-    char text[ERROR_TEXT_MAX] = "";
-    int rc = outfile_commit(f->file, text, sizeof(text));
-
-    if (rc != DT_OK) {
-        error_set(err, rc, "%s", f->err[0] ? f->err : text);
-    }
-    f->err[0] = '\0';
-    return rc;
+    return resultfile_commit(ctx, err);
 }
 
 static void
-result_file_free(void *ctx)
+file_free(void *ctx)
 {
-    struct result_file *f = ctx;
-
-    outfile_free(f->file);
-    language_free(f->q);
-    free(f);
+    resultfile_fini(ctx);
+    free(ctx);
 }
 
-static const struct sink_ops result_file_ops = {
-    .add = result_file_add,
-    .commit = result_file_commit,
-    .free = result_file_free,
+static const struct sink_ops file_ops = {
+    .add = file_add,
+    .commit = file_commit,
+    .free = file_free,
 };
 
 /* Takes q. */
 static int
 make_sink(struct language_query *q, struct sink *out, struct error *err)
 {
-    struct result_file *f = calloc(1, sizeof(*f));
+    struct resultfile *f = malloc(sizeof(*f));
 
-    if (f) {
-        f->q = q;
-        f->file = outfile_new(q);
-    }
-    if (!f || !f->file) {
-        free(f);
+    if (!f) {
         language_free(q);
+    }
+    if (!f || resultfile_init(f, q) != DT_OK) {
+        free(f);
         return error_set(err, DT_ERR_NOMEM, "out of memory");
     }
-    *out = (struct sink){&result_file_ops, f};
+    *out = (struct sink){&file_ops, f};
     return DT_OK;
 }
 

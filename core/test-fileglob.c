@@ -47,83 +47,84 @@ test_clean(void **state)
     }
 }
 
+static const struct {
+    const char *pattern, *name;
+    int status;
+} match_cases[] = {
+    {"abc", "abc", DT_OK},
+    {"*", "abc", DT_OK},
+    {"*", ".abc", DT_OK},
+    {"*", "", DT_OK},
+    {"*c", "abc", DT_OK},
+    {"a*", "a", DT_OK},
+    {"a*", "abc", DT_OK},
+    {"a*b*c*d*e*", "axbxcxdxe", DT_OK},
+    {"a*b?c*x", "abxbbxdbxebxczzx", DT_OK},
+    {"a*b?c*x", "abxbbxdbxebxczzy", DT_STOP},
+    {"ab[c]", "abc", DT_OK},
+    {"ab[b-d]", "abc", DT_OK},
+    {"ab[e-g]", "abc", DT_STOP},
+    {"ab[^c]", "abc", DT_STOP},
+    {"ab[^b-d]", "abc", DT_STOP},
+    {"ab[^e-g]", "abc", DT_OK},
+    {"[!a]", "b", DT_STOP}, /* `!` is a character like others */
+    {"[!a]", "!", DT_OK},
+    {"a\\*b", "a*b", DT_OK},
+    {"a\\*b", "ab", DT_STOP},
+    {"a?b",
+     "a\xe2\x98\xba"
+     "b",
+     DT_OK},
+    {"a[^a]b",
+     "a\xe2\x98\xba"
+     "b",
+     DT_OK},
+    {"a???b",
+     "a\xe2\x98\xba"
+     "b",
+     DT_STOP},
+    {"a?b",
+     "a\xff"
+     "b",
+     DT_OK},
+    {"[a-\xce\xb6]*", "\xce\xb1", DT_OK},
+    {"*[a-\xce\xb6]", "A", DT_STOP},
+    {"[\\]a]", "]", DT_OK},
+    {"[\\-]", "-", DT_OK},
+    {"[x\\-]", "x", DT_OK},
+    {"[x\\-]", "z", DT_STOP},
+    {"[\\-x]", "a", DT_STOP},
+    {"[]a]", "]", DT_ERR_INVAL},
+    {"[-]", "-", DT_ERR_INVAL},
+    {"[x-]", "x", DT_ERR_INVAL},
+    {"[-x]", "x", DT_ERR_INVAL},
+    {"[a-b-c]", "a", DT_ERR_INVAL},
+    {"\\", "a", DT_ERR_INVAL},
+    {"[", "a", DT_ERR_INVAL},
+    {"[^", "a", DT_ERR_INVAL},
+    {"[^bc", "a", DT_ERR_INVAL},
+    {"a[", "a", DT_ERR_INVAL},
+    {"a[", "ab", DT_ERR_INVAL},
+    {"[\xff]", "a", DT_ERR_INVAL},
+    {"*x", "xxx", DT_OK},
+    {"**", "abc", DT_OK},
+    {"[[:alpha:]]", "a]", DT_OK}, /* a class of [ : a l p h, and a ] */
+    {"[[:alpha:]]", "z", DT_STOP},
+    {"a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", DT_STOP},
+};
+
 static void
 test_match(void **state)
 {
-    static const struct {
-        const char *pattern, *name;
-        int status;
-    } cases[] = {
-        {"abc", "abc", DT_OK},
-        {"*", "abc", DT_OK},
-        {"*", ".abc", DT_OK},
-        {"*", "", DT_OK},
-        {"*c", "abc", DT_OK},
-        {"a*", "a", DT_OK},
-        {"a*", "abc", DT_OK},
-        {"a*b*c*d*e*", "axbxcxdxe", DT_OK},
-        {"a*b?c*x", "abxbbxdbxebxczzx", DT_OK},
-        {"a*b?c*x", "abxbbxdbxebxczzy", DT_STOP},
-        {"ab[c]", "abc", DT_OK},
-        {"ab[b-d]", "abc", DT_OK},
-        {"ab[e-g]", "abc", DT_STOP},
-        {"ab[^c]", "abc", DT_STOP},
-        {"ab[^b-d]", "abc", DT_STOP},
-        {"ab[^e-g]", "abc", DT_OK},
-        {"[!a]", "b", DT_STOP}, /* `!` is a character like others */
-        {"[!a]", "!", DT_OK},
-        {"a\\*b", "a*b", DT_OK},
-        {"a\\*b", "ab", DT_STOP},
-        {"a?b",
-         "a\xe2\x98\xba"
-         "b",
-         DT_OK},
-        {"a[^a]b",
-         "a\xe2\x98\xba"
-         "b",
-         DT_OK},
-        {"a???b",
-         "a\xe2\x98\xba"
-         "b",
-         DT_STOP},
-        {"a?b",
-         "a\xff"
-         "b",
-         DT_OK},
-        {"[a-\xce\xb6]*", "\xce\xb1", DT_OK},
-        {"*[a-\xce\xb6]", "A", DT_STOP},
-        {"[\\]a]", "]", DT_OK},
-        {"[\\-]", "-", DT_OK},
-        {"[x\\-]", "x", DT_OK},
-        {"[x\\-]", "z", DT_STOP},
-        {"[\\-x]", "a", DT_STOP},
-        {"[]a]", "]", DT_ERR_INVAL},
-        {"[-]", "-", DT_ERR_INVAL},
-        {"[x-]", "x", DT_ERR_INVAL},
-        {"[-x]", "x", DT_ERR_INVAL},
-        {"[a-b-c]", "a", DT_ERR_INVAL},
-        {"\\", "a", DT_ERR_INVAL},
-        {"[", "a", DT_ERR_INVAL},
-        {"[^", "a", DT_ERR_INVAL},
-        {"[^bc", "a", DT_ERR_INVAL},
-        {"a[", "a", DT_ERR_INVAL},
-        {"a[", "ab", DT_ERR_INVAL},
-        {"[\xff]", "a", DT_ERR_INVAL},
-        {"*x", "xxx", DT_OK},
-        {"**", "abc", DT_OK},
-        {"[[:alpha:]]", "a]", DT_OK}, /* a class of [ : a l p h, and a ] */
-        {"[[:alpha:]]", "z", DT_STOP},
-        {"a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", DT_STOP},
-    };
-
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        int got = fileglob_match(cases[i].pattern, cases[i].name);
+    for (size_t i = 0; i < sizeof(match_cases) / sizeof(*match_cases); i++) {
+        int got = fileglob_match(match_cases[i].pattern, match_cases[i].name);
 
-        if (got != cases[i].status) {
-            print_error("%s with %s\n", cases[i].pattern, cases[i].name);
+        if (got != match_cases[i].status) {
+            print_error("%s with %s\n", match_cases[i].pattern,
+                        match_cases[i].name);
         }
-        assert_int_equal(got, cases[i].status);
+        assert_int_equal(got, match_cases[i].status);
     }
 }
 

@@ -4,13 +4,14 @@
  * and answers that a hook may not give become an internal error.
  */
 #include "cleanup.h"
-#include "plugin.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+
+#include "test-trouble.h"
 
 /* A host that gives the plugin "trouble" its arguments and keeps errors. */
 struct test_query {
@@ -25,9 +26,6 @@ struct test_query {
     int reentered_answer;
     size_t nr_emits;
 };
-
-static struct plugins *plugins;
-static const struct plugin *trouble;
 
 static struct test_query *
 test_of(struct dt_query *q)
@@ -327,29 +325,6 @@ test_no_such_stage(void **state)
     assert_int_equal(instance_finish(i), DT_OK);
     assert_int_equal(instance_drain(i, DT_DRAIN_FINAL), DT_OK);
     instance_close(i);
-}
-
-static int
-open_plugins(void **state)
-{
-    struct error err = ERROR_INIT;
-
-    (void)state;
-    if (plugins_open(TEST_PLUGIN_DIR, NULL, &plugins, &err) < 0) {
-        fprintf(stderr, "%s\n", err.text);
-        return -1;
-    }
-    plugins_load(plugins, NULL);
-    trouble = plugins_find(plugins, "trouble");
-    return trouble ? 0 : -1;
-}
-
-static int
-free_plugins(void **state)
-{
-    (void)state;
-    plugins_free(plugins);
-    return 0;
 }
 
 int

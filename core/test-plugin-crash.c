@@ -4,7 +4,6 @@
  * of what signal, also in another thread and when the stack is used up.
  */
 #include "cleanup.h"
-#include "plugin.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,15 +18,14 @@
 
 #include <cmocka.h>
 
+#include "test-trouble.h"
+
 struct test_query {
     struct dt_query query;
     const char *what;
     const char *hook;
     bool is_nested; /* the first emit runs another instance, then crashes */
 };
-
-static struct plugins *plugins;
-static const struct plugin *trouble;
 
 static void *run_query(void *query);
 
@@ -267,28 +265,6 @@ test_no_crash(void **state)
     assert_int_equal(WEXITSTATUS(o.status), 0);
     assert_string_equal(o.text, "");
     assert_int_equal(o.crash.signal, 0);
-}
-
-static int
-open_plugins(void **state)
-{
-    struct error err = ERROR_INIT;
-
-    (void)state;
-    if (plugins_open(TEST_PLUGIN_DIR, NULL, &plugins, &err) < 0) {
-        fprintf(stderr, "%s\n", err.text);
-        return -1;
-    }
-    trouble = plugins_find(plugins, "trouble");
-    return trouble ? 0 : -1;
-}
-
-static int
-free_plugins(void **state)
-{
-    (void)state;
-    plugins_free(plugins);
-    return 0;
 }
 
 int

@@ -509,6 +509,7 @@ turn(struct listener *l, struct error *err)
     struct pollfd *p = l->polls;
     bool accepts =
         l->listen_fd >= 0 && entrance_accepts(&l->entrance, clock_now_ms());
+    bool is_knocked;
 
     p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
     p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};
@@ -539,8 +540,9 @@ turn(struct listener *l, struct error *err)
     if (l->listen_fd >= 0) {
         entrance_events(&l->entrance, p + 2, clock_now_ms());
     }
+    is_knocked = p[1].revents != 0;
     if (p[0].revents) {
-        read_signals(l);
+        read_signals(l); /* a reload may move what p points to */
     }
     check_time(l);
     for (size_t i = 0; i < l->nr; i++) {
@@ -548,7 +550,7 @@ turn(struct listener *l, struct error *err)
     }
     remove_finished(l);
     if (l->listen_fd >= 0) {
-        if (p[1].revents) {
+        if (is_knocked) {
             entrance_accept(&l->entrance, l->listen_fd, clock_now_ms());
         }
         let_in(l);

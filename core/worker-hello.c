@@ -64,3 +64,24 @@ worker_check_hello(const struct wire_frame *f, struct error *err)
     hello_fini(&hello);
     return rc;
 }
+
+int
+worker_check_order(struct worker_order *o, const struct wire_frame *f,
+                   struct error *err)
+{
+    bool is_hello = f->type == WIRE_C_HELLO;
+    bool is_query = f->type == WIRE_C_QUERY || f->type == WIRE_C_UPDATE;
+
+    if (is_hello && o->is_greeted) {
+        return error_set(err, DT_ERR_PROTO, "a session has one HELLO only");
+    }
+    if (!is_hello && !o->is_greeted && f->type <= WIRE_C_BYE) {
+        return error_set(err, DT_ERR_PROTO, "HELLO is to come first");
+    }
+    if (is_query && o->is_over) {
+        return error_set(err, DT_ERR_PROTO, "no query may come behind BYE");
+    }
+    o->is_greeted |= is_hello;
+    o->is_over |= f->type == WIRE_C_BYE;
+    return DT_OK;
+}

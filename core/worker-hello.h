@@ -16,4 +16,15 @@ int worker_hello(const struct worker_args *a, struct outq *out);
  * DT_ERR_ABI (another protocol), or what hello_parse says. */
 int worker_check_hello(const struct wire_frame *f, struct error *err);
 
+/* Where a client is in what it may send. Starts as {0}. */
+struct worker_order {
+    bool is_greeted; /* HELLO has come */
+    bool is_over;    /* BYE has come, or a query that implied it */
+};
+
+/* Whether a frame may come now: HELLO first and once, no query behind BYE.
+ * Frames of unknown types may always. DT_OK or DT_ERR_PROTO. */
+int worker_check_order(struct worker_order *o, const struct wire_frame *f,
+                       struct error *err);
+
 #endif

@@ -50,6 +50,7 @@ struct worker {
     size_t nr_jobs;
     struct buf in; /* requests as they come */
     int wake_fd;   /* eventfd: a query is done, or output is kept back */
+    struct worker_order order;
     bool is_last;  /* the session ends with its last query */
     bool is_eof;   /* no further request will come */
     bool is_gone;  /* the client cannot be reached any more */
@@ -234,7 +235,7 @@ on_query(struct worker *w, const struct wire_frame *f, struct error *err)
         replace_others(w, spec.id);
     }
     if (spec.last) {
-        w->is_last = true;
+        w->is_last = w->order.is_over = true;
     }
     if (rc != DT_OK && spec.id != 0) {
         log_line(w, DT_LOG_WARN, err->text);
@@ -268,9 +269,9 @@ on_cancel(struct worker *w, const struct wire_frame *f, struct error *err)
 static int
 on_frame(struct worker *w, const struct wire_frame *f, struct error *err)
 {
-    int rc = DT_OK;
+    int rc = worker_check_order(&w->order, f, err);
 
-    switch (f->type) {
+    switch (rc == DT_OK ? f->type : 0) {
     case WIRE_C_HELLO:
         rc = worker_check_hello(f, err);
         break;

@@ -31,7 +31,7 @@ assert_lacks out '"name":"cat"'
 
 # the old session still has it
 echo content > file
-cat_request 1 "$T/file" '"last":true' >&7
+{ hello; cat_request 1 "$T/file" '"last":true'; } >&7
 exec 7>&-
 wait "$old"
 assert_contains old.out 'content'

@@ -49,9 +49,14 @@ worker_main(void *arg)
     return NULL;
 }
 
+static void send_frame(struct fixture *f, uint8_t type, const void *data,
+                       size_t len);
+
+/* With the client's HELLO under way. */
 static void
 start(struct fixture *f, const char *config)
 {
+    static const char hello[] = "{\"protocol\": 1, \"version\": \"test\"}";
     struct error err = ERROR_INIT;
     int session[2], broker[2];
 
@@ -79,6 +84,7 @@ start(struct fixture *f, const char *config)
                                    .session_fd = session[1],
                                    .broker_fd = broker[1]};
     assert_int_equal(pthread_create(&f->thread, NULL, worker_main, f), 0);
+    send_frame(f, WIRE_C_HELLO, hello, sizeof(hello) - 1);
 }
 
 static void

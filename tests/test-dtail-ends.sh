@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How dtail ends: signals, deadlines, closed output, a client that is killed;
-# each time it is gone within a second, and nothing is left at the server.
+# each time it is gone, and nothing is left at the server. How soon is for
+# bench/run to say (follow-end).
 . ./functions.sh
 . "$top_srcdir/tests/dtail-functions.sh"
 requires python3
@@ -11,12 +12,12 @@ now_ms()
     echo $((now / 1000))
 }
 
-# within MS WHAT: since $began. A busy machine may add as much again.
-within()
+# The second SIGINT ends a client that remembers the first; one that no longer
+# does shows its statistics again.
+ended_or_told_twice()
 {
-    local took=$(($(now_ms) - began))
-    [ -n "${DTAIL_TEST_WRAPPER:-}" ] || [ $took -lt $(($1 + 1000)) ] ||
-        fail "$2: took $took ms"
+    is_gone "$CLIENT_PID" ||
+        [ "$(cat client.out client.err | grep -ac 'Connection stats')" -ge 2 ]
 }
 
 signals()
@@ -24,10 +25,8 @@ signals()
     local name
     for name in TERM HUP QUIT; do
         followed "$T/log"
-        began=$(now_ms)
         kill -$name "$CLIENT_PID"
         wait_client || fail "status $? after SIG$name"
-        within 1000 "the end after SIG$name"
         nothing_at_server
     done
     # once: statistics, twice: the end
@@ -36,12 +35,10 @@ signals()
     wait_until grep -aq 'Connection stats' client.out client.err
     echo more >> log
     wait_until has_line more
-    began=$(now_ms)
     kill -INT "$CLIENT_PID"
-    read -r -t 0.1 <> .never || true
+    wait_until ended_or_told_twice
     kill -INT "$CLIENT_PID" 2> /dev/null || true
     assert_status 130 wait_client
-    within 1000 'the end after SIGINT'
     nothing_at_server
 }
 
@@ -55,7 +52,6 @@ deadlines()
             > client.out 2> client.err
         assert_eq "output with $flag" begin "$(cat client.out)"
         [ $(($(now_ms) - began)) -ge 1000 ] || fail "$flag 1 ended early"
-        within 2000 "$flag 1"
         nothing_at_server
     done
 }
@@ -64,14 +60,11 @@ deadlines()
 closed_output()
 {
     echo begin > log
-    began=$(now_ms)
     (trap - PIPE; run_client dtail --plain --lines 1 "$T/log" \
         2> client.err || true) | head -n 1 > out
-    within 1000 'dtail | head'
     nothing_at_server
     (trap - PIPE; run_client dtail --plain --lines 1 "$T/log" \
         2> client.err || true) | grep -q begin
-    within 2000 'dtail | grep -q'
     nothing_at_server
     [ ! -s client.err ] || assert_lacks client.err '[Pp]ipe|ERROR'
 }
@@ -80,7 +73,6 @@ closed_output()
 closed_terminal()
 {
     echo begin > log
-    began=$(now_ms)
     python3 - "${wrapper[@]}" "$(program_path dtail)" --cfg none \
         "${WAY_ARGS[@]}" --plain --lines 1 "$T/log" > out << 'END' ||
 import os, pty, sys
@@ -97,7 +89,6 @@ print("ended with", code)
 sys.exit(0 if code in (0, -1) else 1) # an end, or the signal of it
 END
         fail "the client $(cat out)"
-    within 1000 'the end of a client without its terminal'
     nothing_at_server
 }
 
@@ -105,11 +96,9 @@ killed()
 {
     case $WAY in serverless-*) return ;; esac
     followed "$T/log"
-    began=$(now_ms)
     kill -KILL "$CLIENT_PID"
     wait "$CLIENT_PID" 2> /dev/null || true
     nothing_at_server
-    within 1000 'the end of the worker'
 }
 
 check()

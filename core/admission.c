@@ -25,6 +25,17 @@ admission_count(struct connection *const *conns, size_t nr)
     return n;
 }
 
+size_t
+admission_starting(struct connection *const *conns, size_t nr)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < nr; i++) {
+        n += conns[i]->is_starting;
+    }
+    return n;
+}
+
 /* When a connection may be dropped. */
 static int64_t
 drop_ms(const struct connection *c, bool is_own)

@@ -21,6 +21,9 @@
 /* Connections that have not logged in, but for those on their way out. */
 size_t admission_count(struct connection *const *conns, size_t nr);
 
+/* Connections whose session process does not wait for its peer yet. */
+size_t admission_starting(struct connection *const *conns, size_t nr);
+
 /* The one to drop for another connection; the oldest that may be, of
  * `address` itself if there is one: who comes often stands in his own way.
  * `conns` are in the order in which they came. NULL: none may be dropped

@@ -21,6 +21,7 @@ enum broker_type {
     BROKER_START_WORKER = 2, /* user; text: how, for the log */
     /* session → listener, before authentication */
     BROKER_LOOKUP_PASSWORD = 3, /* user; key: the password, any bytes */
+    BROKER_WAITS = 4, /* once: it has started, and waits for its peer */
     /* worker → listener */
     BROKER_TAKE_SLOT = 16, /* id (not 0), follow */
     BROKER_GIVE_SLOT = 17, /* id, follow; id 0: any that is held */

@@ -113,6 +113,7 @@ connection_new(struct connection_shared *shared, int fd,
         connection_free(c);
         return st;
     }
+    c->is_starting = true;
     log_debug(shared->log, "%s|connected|pid %d", c->peer, (int)c->session_pid);
     *out = c;
     return DT_OK;
@@ -167,6 +168,12 @@ static void
 on_session_message(struct connection *c, const struct broker_msg *msg)
 {
     switch (msg->type) {
+    case BROKER_WAITS:
+        if (!c->is_starting) {
+            connection_violation(c, "it started twice");
+        }
+        c->is_starting = false;
+        break;
     case BROKER_LOOKUP_KEY:
     case BROKER_LOOKUP_PASSWORD:
         connection_login_lookup(c, msg);
@@ -437,6 +444,7 @@ on_session_end(struct connection *c, int status)
 
     c->session_pid = 0; /* its number may soon be another's */
     read_messages(c, &c->session_fd, on_session_message);
+    c->is_starting = false;
     close_fd(&c->session_fd);
     add_penalty(c, now);
     if (c->lookup_pid) {

@@ -58,6 +58,7 @@ struct connection {
     pid_t session_pid; /* 0: gone */
     int session_fd;    /* -1: closed */
     int nr_lookups, nr_refused, nr_log_lines;
+    bool is_starting; /* the session has not said yet that it waits */
     bool is_killed; /* the session; its end is on the way */
     bool is_abuse;  /* … since it broke the rules */
     bool is_late;   /* … since it did not log in in time */

@@ -24,48 +24,43 @@
 #define ACCEPTS_A_TURN 4096
 /* No memory for another socket: how long the port is left alone. */
 #define ACCEPT_PAUSE_MS 1000
+#define EVENTS_AT_ONCE 64
 
 int
 entrance_init(struct entrance *e, struct connection_shared *shared)
 {
     struct rlimit limit = {0};
+    size_t max = ENTRANCE_MAX_GUESTS;
 
-    *e = (struct entrance){.shared = shared, .max = ENTRANCE_MAX_GUESTS};
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < e->max) {
-        e->max = limit.rlim_cur / 4 + 1;
+    *e = (struct entrance){.shared = shared};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / 4 < max) {
+        max = limit.rlim_cur / 4 + 1;
     }
-    e->guests = calloc(e->max, sizeof(*e->guests));
     e->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    return e->guests && e->spare_fd >= 0 ? DT_OK : DT_ERR_NOMEM;
+    return guests_init(&e->guests, max) == DT_OK && e->spare_fd >= 0
+               ? DT_OK
+               : DT_ERR_NOMEM;
 }
 
 void
 entrance_fini(struct entrance *e)
 {
-    for (size_t i = 0; i < e->nr; i++) {
-        close(e->guests[i].fd);
+    if (!e->shared) { /* never begun, or over */
+        return;
     }
-    free(e->guests);
-    if (e->guests && e->spare_fd >= 0) {
+    guests_fini(&e->guests);
+    if (e->spare_fd >= 0) {
         close(e->spare_fd);
     }
-    *e = (struct entrance){.spare_fd = -1};
+    *e = (struct entrance){.spare_fd = -1, .guests.epoll_fd = -1};
 }
 
 /* ---- guests ---- */
 
 static void
-remove_guest(struct entrance *e, size_t i)
+turn_away(struct entrance *e, uint32_t i)
 {
-    e->nr--;
-    memmove(&e->guests[i], &e->guests[i + 1], (e->nr - i) * sizeof(*e->guests));
-}
-
-static void
-turn_away(struct entrance *e, size_t i)
-{
-    close(e->guests[i].fd);
-    remove_guest(e, i);
+    close(guests_take(&e->guests, i));
 }
 
 /* The oldest of those who have said the least makes room; those who are ready
@@ -73,12 +68,10 @@ turn_away(struct entrance *e, size_t i)
 static void
 make_room(struct entrance *e)
 {
-    for (int state = ENTRANCE_SILENT; state <= ENTRANCE_READY; state++) {
-        for (size_t i = 0; i < e->nr; i++) {
-            if (e->guests[i].state == (enum entrance_state)state) {
-                turn_away(e, i);
-                return;
-            }
+    for (int state = GUEST_SILENT; state <= GUEST_READY; state++) {
+        if (e->guests.states[state].first != GUESTS_NONE) {
+            turn_away(e, e->guests.states[state].first);
+            return;
         }
     }
 }
@@ -98,11 +91,13 @@ add_guest(struct entrance *e, int fd, const struct sockaddr_storage *from,
         close(fd);
         return;
     }
-    if (e->nr == e->max) {
+    if (e->guests.nr == e->guests.max) {
         make_room(e);
     }
-    e->guests[e->nr++] =
-        (struct entrance_guest){.fd = fd, .since_ms = now_ms, .from = *from};
+    if (!guests_add(&e->guests, fd, from, now_ms)) {
+        log_error(e->shared->log, "connection refused|%s", strerror(errno));
+        close(fd);
+    }
 }
 
 /* No descriptor is left: take the connection with the spare one, so that it
@@ -150,37 +145,27 @@ entrance_accept(struct entrance *e, int listen_fd, int64_t now_ms)
 bool
 entrance_accepts(const struct entrance *e, int64_t now_ms)
 {
-    size_t nr_ready = 0;
-
-    for (size_t i = 0; i < e->nr; i++) {
-        nr_ready += e->guests[i].state == ENTRANCE_READY;
-    }
     /* further ones wait in the kernel's queue */
-    return now_ms >= e->accept_after_ms && nr_ready < e->max / 2;
+    return now_ms >= e->accept_after_ms &&
+           e->guests.nr_ready < e->guests.max / 2;
 }
 
 /* ---- what they say ---- */
 
-size_t
-entrance_poll(const struct entrance *e, struct pollfd *p)
+int
+entrance_fd(const struct entrance *e)
 {
-    for (size_t i = 0; i < e->nr; i++) {
-        const struct entrance_guest *g = &e->guests[i];
-
-        p[i] = (struct pollfd){.fd = g->state == ENTRANCE_SILENT ? g->fd : -1,
-                               .events = POLLIN};
-    }
-    return e->nr;
+    return e->guests.epoll_fd;
 }
 
 static void
-fine(struct entrance *e, const struct entrance_guest *g, int64_t now_ms)
+fine(struct entrance *e, const struct guest *g, int64_t now_ms)
 {
     const struct penalty_limits limits =
         connection_penalty_limits(e->shared->config);
     char address[INET6_ADDRSTRLEN];
 
-    connection_address(&g->from, address);
+    connection_address((const void *)&g->from, address);
     log_info(e->shared->log,
              "%s|connection ended|before the session began|it does not speak "
              "SSH",
@@ -194,8 +179,9 @@ fine(struct entrance *e, const struct entrance_guest *g, int64_t now_ms)
 
 /* False: it is turned away. */
 static bool
-listen_to(struct entrance *e, struct entrance_guest *g, int64_t now_ms)
+listen_to(struct entrance *e, uint32_t i, int64_t now_ms)
 {
+    const struct guest *g = &e->guests.v[i];
     char bytes[NR_BYTES];
     ssize_t n = recv(g->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
 
@@ -209,22 +195,33 @@ listen_to(struct entrance *e, struct entrance_guest *g, int64_t now_ms)
         fine(e, g, now_ms);
         return false;
     }
-    g->state = (size_t)n == NR_BYTES ? ENTRANCE_READY : ENTRANCE_BEGUN;
+    guests_move(&e->guests, i,
+                (size_t)n == NR_BYTES ? GUEST_READY : GUEST_BEGUN);
     return true;
 }
 
 void
-entrance_events(struct entrance *e, const struct pollfd *p, int64_t now_ms)
+entrance_events(struct entrance *e, int64_t now_ms)
 {
     int64_t grace_ms = e->shared->config->server.login_grace_ms;
+    uint32_t places[EVENTS_AT_ONCE];
+    size_t n;
 
-    /* from the last one on, so that the others keep their places */
-    for (size_t i = e->nr; i-- > 0;) {
-        struct entrance_guest *g = &e->guests[i];
+    /* each is looked at once a turn: those who only hang about stay silent */
+    do {
+        n = guests_events(&e->guests, places, EVENTS_AT_ONCE);
+        for (size_t i = 0; i < n; i++) {
+            if (!listen_to(e, places[i], now_ms)) {
+                turn_away(e, places[i]);
+            }
+        }
+    } while (n == EVENTS_AT_ONCE);
+    for (int state = GUEST_SILENT; state <= GUEST_READY; state++) {
+        const struct guest_list *list = &e->guests.states[state];
 
-        if ((p[i].revents && !listen_to(e, g, now_ms)) ||
-            now_ms - g->since_ms >= grace_ms) {
-            turn_away(e, i);
+        while (list->first != GUESTS_NONE &&
+               now_ms - e->guests.v[list->first].since_ms >= grace_ms) {
+            turn_away(e, list->first);
         }
     }
 }
@@ -237,43 +234,42 @@ max_startups(const struct entrance *e)
     return (size_t)e->shared->config->server.max_startups;
 }
 
-/* Who has said what a client says; nr: nobody. The newest, and in turn with
- * him the oldest, once that one has waited for long. */
-static size_t
+/* Who has said what a client says; GUESTS_NONE: nobody. Whoever is next by
+ * the turns of the sources, and in turn with him the oldest of all, once that
+ * one has waited for long. */
+static uint32_t
 find_ready(const struct entrance *e, int64_t now_ms)
 {
-    size_t oldest = 0, newest = e->nr;
+    uint32_t oldest = e->guests.states[GUEST_READY].first;
 
-    while (oldest < e->nr && e->guests[oldest].state != ENTRANCE_READY) {
-        oldest++;
-    }
-    if (oldest == e->nr ||
+    if (oldest == GUESTS_NONE ||
         (e->nr_let_in % 2 == 0 &&
-         now_ms - e->guests[oldest].since_ms >= ENTRANCE_LONG_MS)) {
+         now_ms - e->guests.v[oldest].since_ms >= ENTRANCE_LONG_MS)) {
         return oldest;
     }
-    while (e->guests[newest - 1].state != ENTRANCE_READY) {
-        newest--;
-    }
-    return newest - 1;
+    return guests_next(&e->guests);
 }
 
 /* The oldest of the others. They get half of the places. */
-static size_t
+static uint32_t
 find_silent(const struct entrance *e, size_t nr_waiting)
 {
-    for (size_t i = 0; nr_waiting < (max_startups(e) + 1) / 2 && i < e->nr;
-         i++) {
-        if (e->guests[i].state != ENTRANCE_READY) {
-            return i;
-        }
+    uint32_t silent = e->guests.states[GUEST_SILENT].first;
+    uint32_t begun = e->guests.states[GUEST_BEGUN].first;
+
+    if (nr_waiting >= (max_startups(e) + 1) / 2) {
+        return GUESTS_NONE;
     }
-    return e->nr;
+    if (silent == GUESTS_NONE || begun == GUESTS_NONE) {
+        return silent == GUESTS_NONE ? begun : silent;
+    }
+    return e->guests.v[begun].since_ms < e->guests.v[silent].since_ms ? begun
+                                                                      : silent;
 }
 
 /* True: there is a place for the guest, perhaps one that another had. */
 static bool
-make_place(struct entrance *e, const struct entrance_guest *g,
+make_place(struct entrance *e, const struct guest *g,
            struct connection *const *conns, size_t nr, size_t nr_waiting,
            int64_t now_ms)
 {
@@ -284,7 +280,7 @@ make_place(struct entrance *e, const struct entrance_guest *g,
     if (nr_waiting < max_startups(e)) {
         return true;
     }
-    connection_address(&g->from, address);
+    connection_address((const void *)&g->from, address);
     c = admission_victim(conns, nr, address, now_ms, &retry_ms);
     if (!c) {
         return false;
@@ -300,23 +296,39 @@ int
 entrance_next(struct entrance *e, struct connection *const *conns, size_t nr,
               int64_t now_ms, struct sockaddr_storage *from)
 {
-    size_t nr_waiting = admission_count(conns, nr), i;
-    int fd;
+    size_t nr_waiting = admission_count(conns, nr);
+    const struct guest *v = e->guests.v;
+    uint32_t i = find_ready(e, now_ms);
 
-    i = find_ready(e, now_ms);
-
-    if (i == e->nr ||
-        !make_place(e, &e->guests[i], conns, nr, nr_waiting, now_ms)) {
+    if (i == GUESTS_NONE ||
+        !make_place(e, &v[i], conns, nr, nr_waiting, now_ms)) {
         i = find_silent(e, nr_waiting);
-        if (i == e->nr || now_ms - e->guests[i].since_ms < ENTRANCE_SILENT_MS) {
+        if (i == GUESTS_NONE || now_ms - v[i].since_ms < ENTRANCE_SILENT_MS) {
             return -1;
         }
     }
-    fd = e->guests[i].fd;
-    *from = e->guests[i].from;
+    memset(from, 0, sizeof(*from));
+    memcpy(from, &v[i].from, sizeof(v[i].from));
+    guests_had_turn(&e->guests, v[i].source);
     e->nr_let_in++;
-    remove_guest(e, i);
-    return fd;
+    return guests_take(&e->guests, i);
+}
+
+/* When the first of them has stood for too long. */
+static int64_t
+first_end_ms(const struct entrance *e)
+{
+    int64_t since = CLOCK_NEVER;
+
+    for (int state = GUEST_SILENT; state <= GUEST_READY; state++) {
+        uint32_t i = e->guests.states[state].first;
+
+        since = clock_earlier(
+            since, i == GUESTS_NONE ? CLOCK_NEVER : e->guests.v[i].since_ms);
+    }
+    return since == CLOCK_NEVER
+               ? since
+               : since + e->shared->config->server.login_grace_ms;
 }
 
 int64_t
@@ -324,22 +336,19 @@ entrance_next_ms(const struct entrance *e, struct connection *const *conns,
                  size_t nr, int64_t now_ms)
 {
     size_t nr_waiting = admission_count(conns, nr);
-    size_t silent = find_silent(e, nr_waiting);
-    size_t ready = find_ready(e, now_ms);
-    int64_t next = CLOCK_NEVER, retry_ms = CLOCK_NEVER;
+    uint32_t silent = find_silent(e, nr_waiting);
+    uint32_t ready = find_ready(e, now_ms);
+    int64_t next = first_end_ms(e), retry_ms = CLOCK_NEVER;
 
-    if (e->nr > 0) {
-        next = e->guests[0].since_ms + e->shared->config->server.login_grace_ms;
-    }
-    if (silent < e->nr) {
+    if (silent != GUESTS_NONE) {
         next = clock_earlier(next,
-                             e->guests[silent].since_ms + ENTRANCE_SILENT_MS);
+                             e->guests.v[silent].since_ms + ENTRANCE_SILENT_MS);
     }
-    if (ready < e->nr) {
+    if (ready != GUESTS_NONE) {
         if (nr_waiting >= max_startups(e)) {
             char address[INET6_ADDRSTRLEN];
 
-            connection_address(&e->guests[ready].from, address);
+            connection_address((const void *)&e->guests.v[ready].from, address);
             admission_victim(conns, nr, address, now_ms, &retry_ms);
         }
         next = nr_waiting < max_startups(e) ? now_ms

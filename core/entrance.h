@@ -7,33 +7,25 @@
  * something: whoever hangs up, or begins with anything but "SSH-", costs no
  * process, and whoever says nothing gets one after a moment, as there are
  * clients that wait for the server's first word, while there are few of them.
- * The newest goes first: when more come than can be served, he is the one who
- * is still there; who has waited for long goes in turn with him. These four
- * bytes are compared, and not read off, here; no other byte of the network is
- * looked at in the listener.
+ * Sources have turns, so that one that sends thousands does not keep out who
+ * comes from elsewhere. Of one source the newest goes first: when more come
+ * than can be served, he is the one who is still there; who has waited for
+ * long goes in turn with him. These four bytes are compared, and not read off,
+ * here; no other byte of the network is looked at in the listener.
  */
 #ifndef CORE_ENTRANCE_H
 #define CORE_ENTRANCE_H
 
 #include "connection.h"
+#include "guests.h"
 
 #define ENTRANCE_MAX_GUESTS 8192u
 #define ENTRANCE_SILENT_MS 200 /* before one who says nothing is let in */
 #define ENTRANCE_LONG_MS 300   /* before the newest has to share his turns */
 
-enum entrance_state { ENTRANCE_SILENT, ENTRANCE_BEGUN, ENTRANCE_READY };
-
-struct entrance_guest {
-    int fd;
-    enum entrance_state state;
-    int64_t since_ms;
-    struct sockaddr_storage from;
-};
-
 struct entrance {
     struct connection_shared *shared; /* borrowed */
-    struct entrance_guest *guests;    /* in the order in which they came */
-    size_t nr, max;
+    struct guests guests;
     unsigned nr_let_in;
     int spare_fd; /* given up to accept, and refuse, when none is left */
     int64_t accept_after_ms;
@@ -44,14 +36,12 @@ int entrance_init(struct entrance *e, struct connection_shared *shared);
 /* Closes whoever is still there. */
 void entrance_fini(struct entrance *e);
 
-/* For the poll loop: whether to look at the listening socket, one entry for
- * each guest (ENTRANCE_MAX_GUESTS at most), how many. */
+/* For the poll loop: whether to look at the listening socket, and the
+ * descriptor that is readable once a guest has said something. */
 bool entrance_accepts(const struct entrance *e, int64_t now_ms);
-struct pollfd;
-size_t entrance_poll(const struct entrance *e, struct pollfd *p);
-/* Looks at what the guests have said; `p` is as entrance_poll filled it. */
-void entrance_events(struct entrance *e, const struct pollfd *p,
-                     int64_t now_ms);
+int entrance_fd(const struct entrance *e);
+/* Looks at what the guests have said, and turns away who stood for too long. */
+void entrance_events(struct entrance *e, int64_t now_ms);
 /* Takes some connections off the listening socket. */
 void entrance_accept(struct entrance *e, int listen_fd, int64_t now_ms);
 

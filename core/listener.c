@@ -3,6 +3,7 @@
  * The listener's loop: connections, signals, children, deadlines.
  */
 #include "listener.h"
+#include "admission.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "connection.h"
@@ -28,20 +29,23 @@
  * killed, and for sessions to tell their clients. */
 #define STOP_EXTRA_MS 500
 #define STOP_TELL_MS 2000
-/* Session processes started before anything else gets a turn. */
-#define STARTS_A_TURN 8
+/* Session processes that start at the same time, a processor: more of them
+ * would only take the processor from each other, and from us, in an order that
+ * the scheduler chooses and not the entrance. */
+#define STARTS_A_PROCESSOR 2
 
 struct listener {
     const struct listener_args *args;
     struct connection_shared shared;
     struct connection **conns;
     size_t nr, cap;
-    struct pollfd *polls; /* room for 2, guests, jobs, those of cap
-                             connections, and of sight */
+    struct pollfd *polls; /* room for 3, jobs, those of cap connections,
+                             and of sight */
     size_t *nr_polled;    /* entries of each connection */
     int listen_fd;
     int signal_fd;
     struct entrance entrance;
+    size_t max_starting; /* session processes at the same time */
     struct jobhost jobs;
     size_t max_job_polls; /* entries that there is room for */
     struct sight sight;
@@ -165,11 +169,9 @@ static bool
 make_polls(struct listener *l, size_t cap)
 {
     size_t nr_jobs = l->jobs.jobs ? jobs_max_poll(l->jobs.jobs) : 0;
-    struct pollfd *polls =
-        reallocarray(l->polls,
-                     2 + ENTRANCE_MAX_GUESTS + SIGHT_MAX_POLL + nr_jobs +
-                         cap * CONNECTION_MAX_POLL,
-                     sizeof(*polls));
+    struct pollfd *polls = reallocarray(
+        l->polls, 3 + SIGHT_MAX_POLL + nr_jobs + cap * CONNECTION_MAX_POLL,
+        sizeof(*polls));
 
     if (!polls) {
         return false;
@@ -206,6 +208,7 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
 {
     const struct config *config = args->settings->config;
     int port = 0, st;
+    long nr_cpus;
 
     *l = (struct listener){.args = args,
                            .listen_fd = -1,
@@ -215,6 +218,8 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
                            .kill_sessions_ms = CLOCK_NEVER};
     l->shared.log = args->log;
     l->shared.self = getpid();
+    nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    l->max_starting = (nr_cpus > 0 ? (size_t)nr_cpus : 1) * STARTS_A_PROCESSOR;
     l->shared.empty_fd = -1;
     sight_init(&l->sight);
     slots_init(&l->shared.slots);
@@ -323,7 +328,8 @@ let_in(struct listener *l)
     struct sockaddr_storage from;
     int fd;
 
-    for (int i = 0; i < STARTS_A_TURN; i++) {
+    for (size_t i = admission_starting(l->conns, l->nr); i < l->max_starting;
+         i++) {
         fd =
             entrance_next(&l->entrance, l->conns, l->nr, clock_now_ms(), &from);
         if (fd < 0) {
@@ -443,7 +449,7 @@ view(const struct listener *l)
     return (struct sight_view){.shared = &l->shared,
                                .conns = l->conns,
                                .nr = l->nr,
-                               .nr_guests = l->entrance.nr,
+                               .nr_guests = l->entrance.guests.nr,
                                .jobs = l->jobs.jobs};
 }
 
@@ -487,8 +493,11 @@ next_deadline(const struct listener *l)
     next = clock_earlier(next, l->stop_ms);
     next = clock_earlier(next, jobhost_next_ms(&l->jobs));
     if (l->listen_fd >= 0) {
-        next = clock_earlier(
-            next, entrance_next_ms(&l->entrance, l->conns, l->nr, now));
+        /* else the next one is let in when a session has started */
+        if (admission_starting(l->conns, l->nr) < l->max_starting) {
+            next = clock_earlier(
+                next, entrance_next_ms(&l->entrance, l->conns, l->nr, now));
+        }
         next = clock_earlier(next, l->entrance.accept_after_ms > now
                                        ? l->entrance.accept_after_ms
                                        : CLOCK_NEVER);
@@ -504,7 +513,7 @@ next_deadline(const struct listener *l)
 static int
 turn(struct listener *l, struct error *err)
 {
-    size_t nr_conns = l->nr, nr_guests, nr_jobs, n;
+    size_t nr_conns = l->nr, nr_jobs, n;
     const struct sight_view v = view(l);
     struct pollfd *p = l->polls;
     bool accepts =
@@ -513,9 +522,9 @@ turn(struct listener *l, struct error *err)
 
     p[0] = (struct pollfd){.fd = l->signal_fd, .events = POLLIN};
     p[1] = (struct pollfd){.fd = accepts ? l->listen_fd : -1, .events = POLLIN};
-    nr_guests = entrance_poll(&l->entrance, p + 2);
-    nr_jobs = jobs_poll(l->jobs.jobs, p + 2 + nr_guests, l->max_job_polls);
-    n = 2 + nr_guests + nr_jobs;
+    p[2] = (struct pollfd){.fd = entrance_fd(&l->entrance), .events = POLLIN};
+    nr_jobs = jobs_poll(l->jobs.jobs, p + 3, l->max_job_polls);
+    n = 3 + nr_jobs;
     for (size_t i = 0; i < nr_conns; i++) {
         l->nr_polled[i] = connection_poll(l->conns[i], p + n);
         n += l->nr_polled[i];
@@ -524,7 +533,7 @@ turn(struct listener *l, struct error *err)
     if (poll(p, n, clock_poll_ms(next_deadline(l))) < 0 && errno != EINTR) {
         return error_errno(err, errno, "listener: poll");
     }
-    for (n = 2 + nr_guests; n < 2 + nr_guests + nr_jobs; n++) {
+    for (n = 3; n < 3 + nr_jobs; n++) {
         if (p[n].revents) {
             jobs_event(l->jobs.jobs, p[n].fd);
         }
@@ -538,7 +547,7 @@ turn(struct listener *l, struct error *err)
     }
     sight_events(&l->sight, &v, p + n);
     if (l->listen_fd >= 0) {
-        entrance_events(&l->entrance, p + 2, clock_now_ms());
+        entrance_events(&l->entrance, clock_now_ms());
     }
     is_knocked = p[1].revents != 0;
     if (p[0].revents) {

@@ -540,6 +540,15 @@ begin(struct session *s)
            ssh_event_add_session(s->event, s->ssh) == SSH_OK;
 }
 
+/* The listener starts the next one. */
+static void
+tell_started(const struct session *s)
+{
+    const struct broker_msg msg = {.type = BROKER_WAITS};
+
+    broker_send(s->args->broker_fd, &msg, -1); /* the first one: it fits */
+}
+
 static void
 finish(struct session *s)
 {
@@ -563,7 +572,9 @@ session_run(const struct session_args *args)
     struct session s = {.args = args};
     bool ok = begin(&s);
 
-    if (!ok) {
+    if (ok) {
+        tell_started(&s);
+    } else {
         log_early_end(&s);
     }
     while (ok && s.state != SESSION_OVER) {

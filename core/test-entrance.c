@@ -26,7 +26,6 @@ struct fixture {
     struct config *config;
     struct connection_shared *shared;
     struct entrance entrance;
-    struct pollfd polls[ENTRANCE_MAX_GUESTS];
     struct connection conns[8];
     struct connection *list[8];
     size_t nr_conns;
@@ -75,20 +74,24 @@ teardown(void **state)
     return 0;
 }
 
-/* A client that says something; its number. It is accepted at `now`. */
+/* A client from 127.0.0.`host` that says something; its number. It is accepted
+ * at `now`. */
 static size_t
-come(struct fixture *f, const char *says, int64_t now)
+come_from(struct fixture *f, uint32_t host, const char *says, int64_t now)
 {
+    struct sockaddr_in own = {.sin_family = AF_INET,
+                              .sin_addr.s_addr = htonl(0x7f000000 + host)};
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)f->port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    size_t before = f->entrance.nr;
+    size_t before = f->entrance.guests.nr;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     assert_true(fd >= 0 && f->nr_clients < MAX_CLIENTS);
+    assert_int_equal(bind(fd, (struct sockaddr *)&own, sizeof(own)), 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
     assert_int_equal(send(fd, says, strlen(says), 0), (ssize_t)strlen(says));
-    while (f->entrance.nr == before) {
+    while (f->entrance.guests.nr == before) {
         struct pollfd p = {.fd = f->listen_fd, .events = POLLIN};
 
         assert_int_equal(poll(&p, 1, 10000), 1);
@@ -98,14 +101,20 @@ come(struct fixture *f, const char *says, int64_t now)
     return f->nr_clients++;
 }
 
+static size_t
+come(struct fixture *f, const char *says, int64_t now)
+{
+    return come_from(f, 1, says, now);
+}
+
 /* Waits until the guest has something to say and lets it be looked at. */
 static void
 look(struct fixture *f, int64_t now)
 {
-    size_t n = entrance_poll(&f->entrance, f->polls);
+    struct pollfd p = {.fd = entrance_fd(&f->entrance), .events = POLLIN};
 
-    assert_true(poll(f->polls, n, 10000) > 0);
-    entrance_events(&f->entrance, f->polls, now);
+    assert_int_equal(poll(&p, 1, 10000), 1);
+    entrance_events(&f->entrance, now);
 }
 
 /* Which client is let in; -1: none. */
@@ -186,8 +195,7 @@ test_silent_ones_get_half(void **state)
     look(f, 0);
     assert_int_equal(next(f, 5000), 1);
     /* after the time for a log-in nobody waits any more */
-    entrance_poll(&f->entrance, f->polls);
-    entrance_events(&f->entrance, f->polls, f->config->server.login_grace_ms);
+    entrance_events(&f->entrance, f->config->server.login_grace_ms);
     assert_true(is_closed(f, 0));
 }
 
@@ -202,7 +210,7 @@ test_others_are_turned_away(void **state)
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
         c = come(f, words[i], 0);
         look(f, 0);
-        assert_int_equal(f->entrance.nr, i == 1 ? 1 : 0);
+        assert_int_equal(f->entrance.guests.nr, i == 1 ? 1 : 0);
         if (i == 1) { /* may still become SSH- */
             assert_int_equal(next(f, ENTRANCE_SILENT_MS), (int)c);
         } else {
@@ -213,7 +221,7 @@ test_others_are_turned_away(void **state)
     close(f->clients[c]);
     f->clients[c] = -1;
     look(f, 0);
-    assert_int_equal(f->entrance.nr, 0);
+    assert_int_equal(f->entrance.guests.nr, 0);
 }
 
 static void
@@ -231,6 +239,39 @@ test_newest_first(void **state)
     assert_int_equal(next(f, ENTRANCE_LONG_MS), 0);
     assert_int_equal(next(f, ENTRANCE_LONG_MS + 10), 2);
     assert_int_equal(next(f, ENTRANCE_LONG_MS + 10), 1);
+}
+
+/* One who comes alone stands behind none of those who come by the dozen. */
+static void
+test_sources_in_turn(void **state)
+{
+    struct fixture *f = *state;
+
+    f->entrance.guests.seed = 1; /* these two must not be taken for one */
+    for (int i = 0; i < 5; i++) {
+        come_from(f, 2, "SSH-2.0-x", 10 * i);
+        look(f, 10 * i);
+    }
+    assert_int_equal(next(f, 50), 4);
+    come_from(f, 3, "SSH-2.0-x", 60);
+    look(f, 60);
+    for (int i = 6; i < 9; i++) {
+        come_from(f, 2, "SSH-2.0-x", 10 * i + 10);
+        look(f, 10 * i + 10);
+    }
+    assert_int_equal(next(f, 100), 5);
+    assert_int_equal(next(f, 100), 8);
+    come_from(f, 3, "SSH-2.0-x", ENTRANCE_LONG_MS);
+    look(f, ENTRANCE_LONG_MS);
+    /* in turn with the oldest of all */
+    assert_int_equal(next(f, ENTRANCE_LONG_MS), 9);
+    assert_int_equal(next(f, ENTRANCE_LONG_MS), 0);
+    /* any order of going leaves the lists whole */
+    for (int i = 0; i < 5; i++) {
+        assert_true(next(f, ENTRANCE_LONG_MS) > 0);
+    }
+    assert_int_equal(next(f, ENTRANCE_LONG_MS), -1);
+    assert_int_equal(f->entrance.guests.nr_ready, 0);
 }
 
 static void
@@ -282,7 +323,7 @@ test_blocked_source(void **state)
                      0);
     entrance_accept(&f->entrance, f->listen_fd, 1);
     assert_true(is_closed(f, c));
-    assert_int_equal(f->entrance.nr, 1);
+    assert_int_equal(f->entrance.guests.nr, 1);
     f->config->server.failure_penalty_exempt = kept;
 }
 
@@ -297,6 +338,7 @@ main(void)
         WITH_FIXTURE(test_silent_ones_get_half),
         WITH_FIXTURE(test_others_are_turned_away),
         WITH_FIXTURE(test_newest_first),
+        WITH_FIXTURE(test_sources_in_turn),
         WITH_FIXTURE(test_full),
         WITH_FIXTURE(test_blocked_source),
     };

@@ -45,7 +45,10 @@ struct follow_file {
     size_t rest_len, rest_cap;
     size_t tail_len; /* the last bytes in front of offset: if they differ, */
     char tail[FOLLOW_TAIL_BYTES]; /* it is not the file it was */
-    int wd;                       /* of inotify; -1: none */
+    /* As it was when it was last looked at wholly; checked_ns 0: never. */
+    struct stat checked;
+    int64_t checked_ns;
+    int wd; /* of inotify; -1: none */
     bool is_polled;
     struct follow_file *next; /* newer */
     struct follow_file *next_in_bucket;

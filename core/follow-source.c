@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#define SETTLED_NS 1000000000ll /* many ticks of the clock of files */
+
 struct follow_source *
 follow_source_new(struct follow *f, const struct source_target *t)
 {
@@ -445,6 +447,29 @@ note_missing(struct follow *f, struct follow_source *s)
     s->is_dirty = true;
 }
 
+static int64_t
+ns_of(const struct timespec *t)
+{
+    return t->tv_sec * 1000000000ll + t->tv_nsec;
+}
+
+/* Whether the only file of the source, which stands for its path, was looked at
+ * wholly since it was changed last. The clock of files ticks slowly: what was
+ * changed shortly before a look may have been changed behind it, too. */
+static bool
+is_settled(const struct follow_source *s, const struct follow_file *file,
+           const struct stat *st)
+{
+    const struct stat *then = &file->checked;
+
+    return s->first == file && !file->next && !s->late && !file->is_truncated &&
+           st->st_size == then->st_size &&
+           ns_of(&st->st_mtim) == ns_of(&then->st_mtim) &&
+           ns_of(&st->st_ctim) == ns_of(&then->st_ctim) &&
+           file->checked_ns - ns_of(&st->st_ctim) > SETTLED_NS &&
+           file->checked_ns - ns_of(&st->st_mtim) > SETTLED_NS;
+}
+
 void
 follow_source_check(struct follow *f, struct follow_source *s)
 {
@@ -464,11 +489,17 @@ follow_source_check(struct follow *f, struct follow_source *s)
     }
     for (struct follow_file *file = s->first; file; file = file->next) {
         if (is_file(file, &st)) {
-            check_truncation(f, s, file);
             s->seen_ns = now;
+            if (!is_settled(s, file, &st)) {
+                file->checked = st;
+                file->checked_ns = now;
+                check_truncation(f, s, file);
+                s->is_dirty = true;
+            }
             return;
         }
     }
+    s->is_dirty = true;
     if (promote_late(s, &st)) {
         return;
     }

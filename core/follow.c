@@ -427,7 +427,9 @@ on_tick(struct follow *f, struct error *err)
         struct follow_source *s = f->sources[i];
         bool is_polled = !f->events.watch || (s->first && s->first->is_polled);
 
-        s->is_dirty |= is_due || is_polled || f->is_busy;
+        /* what is due, follow_source_check finds: it is most of the cost of
+         * files that nobody writes to */
+        s->is_dirty |= is_polled || f->is_busy;
         s->needs_check |= is_due || is_polled;
     }
     f->is_busy = false;
@@ -526,9 +528,13 @@ give_turn(struct follow *f, char *buffer, size_t cap, struct follow_event *ev)
 
     for (size_t i = 0; i < f->nr_sources; i++) {
         struct follow_source *s = f->sources[(f->turn + i) % f->nr_sources];
-        int status =
-            s->is_dirty ? follow_source_step(f, s, buffer, cap, ev) : DT_STOP;
+        int status;
 
+        if (s->needs_check) {
+            follow_source_check(f, s);
+        }
+        status =
+            s->is_dirty ? follow_source_step(f, s, buffer, cap, ev) : DT_STOP;
         if (status == DT_OK) {
             f->turn = (f->turn + i + 1) % f->nr_sources;
             return DT_OK;

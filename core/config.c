@@ -110,11 +110,18 @@ find_file(const char *path, const char *home, char **out, struct error *err)
 static int
 read_file(const char *path, struct buf *out, struct error *err)
 {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* O_NONBLOCK: a FIFO in this place must not hold us up. */
+    CLEANUP_FD int fd =
+        open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat sb;
     ssize_t n = 1;
 
-    if (fd < 0) {
+    if (fd < 0 || fstat(fd, &sb) != 0) {
         return error_errno(err, errno, "configuration file %s", path);
+    }
+    if (!S_ISREG(sb.st_mode)) {
+        return error_set(err, DT_ERR_INVAL,
+                         "configuration file %s: not a regular file", path);
     }
     while (n > 0) {
         if (buf_reserve(out, 65536) != DT_OK) {

@@ -145,6 +145,9 @@ hostkey_ensure(const char *path, enum ssh_keytypes_e type, int bits,
         if (st != DT_OK) {
             return st;
         }
+    } else if (!S_ISREG(sb.st_mode)) { /* libssh would wait at a FIFO */
+        return error_set(err, DT_ERR_INVAL, "host key %s: not a regular file",
+                         path);
     }
     if (ssh_pki_import_privkey_file(path, NULL, NULL, NULL, &key) != SSH_OK) {
         return error_set(err, DT_ERR_INVAL,

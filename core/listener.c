@@ -33,6 +33,7 @@
  * would only take the processor from each other, and from us, in an order that
  * the scheduler chooses and not the entrance. */
 #define STARTS_A_PROCESSOR 2
+#define MIN_FDS 64
 
 struct listener {
     const struct listener_args *args;
@@ -77,19 +78,27 @@ open_signals(struct listener *l, struct error *err)
     return DT_OK;
 }
 
-/* Each connection takes a few descriptors. */
-static void
-raise_fd_limit(struct log *log)
+/* Each connection takes a few descriptors. With hardly any, whatever needs one
+ * first would fail, for a reason that its message does not know. */
+static int
+raise_fd_limit(struct log *log, struct error *err)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-        limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-            log_warn(log, "limit of open files|%s", strerror(errno));
-        }
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return error_errno(err, errno, "limit of open files");
     }
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        log_warn(log, "limit of open files|%s", strerror(errno));
+    }
+    if (limit.rlim_cur < MIN_FDS) {
+        return error_set(err, DT_ERR_LIMIT,
+                         "the limit of open files (ulimit -n) is %llu, at "
+                         "least %d are needed",
+                         (unsigned long long)limit.rlim_cur, MIN_FDS);
+    }
+    return DT_OK;
 }
 
 /* Whom session processes become when we are root. */
@@ -226,7 +235,10 @@ start(struct listener *l, const struct listener_args *args, struct error *err)
     auth_cache_init(&l->shared.cache);
     penalty_init(&l->shared.penalty);
     use_settings(l);
-    raise_fd_limit(args->log);
+    st = raise_fd_limit(args->log, err);
+    if (st != DT_OK) {
+        return st;
+    }
     l->shared.host = short_host_name();
     if (!l->shared.host || !make_room(l) ||
         entrance_init(&l->entrance, &l->shared) != DT_OK) {

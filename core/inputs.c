@@ -77,6 +77,8 @@ input_free(struct input *in)
     source_close(in->source);
     buf_fini(&in->carry);
     free(in->head);
+    free(in->failure);
+    pthread_mutex_destroy(&in->failure_lock);
     free(in->target.path);
     free(in->target.name);
     free(in);
@@ -214,6 +216,7 @@ begin_input(struct inputs *ins, const struct source_target *target,
         source_close(source);
         return DT_ERR_NOMEM;
     }
+    pthread_mutex_init(&in->failure_lock, NULL);
     in->source = source;
     in->target.path = strdup(target->path);
     in->target.name = strdup(target->name);
@@ -325,6 +328,7 @@ end_input(struct inputs *ins, struct input *in)
         ins->count.sources++;
     }
     pthread_mutex_unlock(&ins->lock);
+    input_tell_failure(&ins->a, in);
     if (nr_long > 1) {
         NOTE(ins, "%s|Long log lines, %llu of them were split", in->target.path,
              (unsigned long long)nr_long);
@@ -529,6 +533,7 @@ inputs_add_followed(struct inputs *ins, const char *name, const char *path,
     if (!in) {
         return NULL;
     }
+    pthread_mutex_init(&in->failure_lock, NULL);
     in->target.name = strdup(name);
     in->target.path = strdup(path);
     if (len) {

@@ -102,9 +102,10 @@ max_line(const struct inputs_args *a)
  * be had is dropped, or the next file's first line would stand behind it. A
  * file that became shorter just ends. */
 static void
-fail_input(const struct inputs_args *a, struct unit *u, const struct error *err)
+fail_input(struct unit *u, const struct error *err)
 {
     struct input *in = u->input;
+    uint64_t at = u->pos + (u->mem.len - u->at);
 
     if (err->status != DT_ERR_NOENT) {
         const char *data = u->mem.data + u->at;
@@ -113,9 +114,23 @@ fail_input(const struct inputs_args *a, struct unit *u, const struct error *err)
         u->mem.len = u->at + (nl ? (size_t)(nl + 1 - data) : 0);
         atomic_store(&in->is_broken, true);
     }
-    if (!atomic_exchange(&in->has_failed, true)) {
+    pthread_mutex_lock(&in->failure_lock);
+    if (!in->has_failed || at < in->failed_at) {
+        in->failed_at = at;
+        free(in->failure);
+        in->failure = strdup(err->text);
+    }
+    in->has_failed = true;
+    pthread_mutex_unlock(&in->failure_lock);
+}
+
+void
+input_tell_failure(const struct inputs_args *a, const struct input *in)
+{
+    if (in->has_failed) {
         query_note(a->env, a->spec->id, a->cancel,
-                   "Unable to read file(s) to the end|%s", err->text);
+                   "Unable to read file(s) to the end|%s",
+                   in->failure ? in->failure : in->target.path);
     }
 }
 
@@ -159,7 +174,7 @@ read_lines(const struct inputs_args *a, struct unit *u, bool *is_end)
             return cancel_is_set(a->cancel) ? DT_ERR_CANCELLED : DT_OK;
         }
         if (n < 0) {
-            fail_input(a, u, &err);
+            fail_input(u, &err);
         }
         *is_end = n <= 0;
         u->mem.len += n > 0 ? (size_t)n : 0;
@@ -225,8 +240,7 @@ unit_fini(struct unit *u)
 /* Reads until `want` bytes from u->pos on are there, or the file ends. Makes
  * room for them. */
 static int
-fill_slice(const struct inputs_args *a, struct unit *u, uint64_t want,
-           bool *is_end)
+fill_slice(struct unit *u, uint64_t want, bool *is_end)
 {
     struct error err = ERROR_INIT;
     size_t until = u->at + (size_t)want;
@@ -239,7 +253,7 @@ fill_slice(const struct inputs_args *a, struct unit *u, uint64_t want,
                                  until - u->mem.len,
                                  u->pos + (u->mem.len - u->at), &err);
         if (n < 0) {
-            fail_input(a, u, &err);
+            fail_input(u, &err);
         }
         if (n <= 0) {
             *is_end = true;
@@ -264,7 +278,7 @@ slice_want(const struct unit *u)
 /* Moves u->pos to the first line start of the slice: right behind the first
  * newline at or after pos - 1. DT_STOP: no line starts in it. */
 static int
-align_slice(const struct inputs_args *a, struct unit *u)
+align_slice(struct unit *u)
 {
     bool is_end = false;
 
@@ -274,7 +288,7 @@ align_slice(const struct inputs_args *a, struct unit *u)
         size_t len;
 
         u->at = u->mem.len = mem_place(&u->mem, u->pos);
-        if (fill_slice(a, u, slice_want(u), &is_end) != DT_OK) {
+        if (fill_slice(u, slice_want(u), &is_end) != DT_OK) {
             return DT_ERR_NOMEM;
         }
         len = u->mem.len - u->at;
@@ -341,7 +355,7 @@ read_run(const struct inputs_args *a, struct unit *u, bool *is_end)
     uint64_t want = slice_want(u);
 
     for (;;) {
-        if (fill_slice(a, u, want, is_end) != DT_OK) {
+        if (fill_slice(u, want, is_end) != DT_OK) {
             return DT_ERR_NOMEM;
         }
         u->len = slice_share(u, max_line(a), *is_end, &u->flags);
@@ -365,7 +379,7 @@ next_slice_run(const struct inputs_args *a, struct unit *u)
     }
     drop_run(u);
     if (!u->is_aligned) {
-        rc = align_slice(a, u);
+        rc = align_slice(u);
     }
     if (rc == DT_OK) {
         rc = read_run(a, u, &is_end);

@@ -10,6 +10,8 @@
 
 #include "progress.h"
 
+#include <pthread.h>
+
 #include <stdatomic.h>
 
 #define INPUTS_SLICE (256u * 1024u) /* bytes: stays in the L2 cache */
@@ -32,14 +34,17 @@ struct input {
     unsigned refs; /* units in work, and the list while it is current */
     _Atomic bool is_stopped;
     bool is_random;
-    bool is_begun;     /* its first unit was given out */
-    bool is_exhausted; /* all its bytes were given out */
+    bool is_begun;                      /* its first unit was given out */
+    bool is_exhausted;                  /* all its bytes were given out */
     _Atomic bool has_failed, is_broken; /* is_broken: not merely shrunk */
-    uint64_t next;    /* random: offset of the next slice */
-    uint64_t offset;  /* stream: offset of the next chunk */
-    uint64_t size;    /* at the start */
-    struct buf carry; /* stream: the unfinished line */
-    bool is_inside;   /* stream: the last chunk ended in a cut line */
+    pthread_mutex_t failure_lock;
+    uint64_t failed_at; /* the first place, by bytes, that cannot be read */
+    char *failure;      /* what is to be said of it; NULL: nothing */
+    uint64_t next;      /* random: offset of the next slice */
+    uint64_t offset;    /* stream: offset of the next chunk */
+    uint64_t size;      /* at the start */
+    struct buf carry;   /* stream: the unfinished line */
+    bool is_inside;     /* stream: the last chunk ended in a cut line */
     _Atomic uint64_t nr_long;
     uint64_t raw_size;         /* bytes of the file, at the start … */
     _Atomic uint64_t raw_done; /* … and read, as far as was told */
@@ -86,6 +91,10 @@ int unit_next_run(const struct inputs_args *a, struct unit *u);
  * with what was in *other. */
 int unit_detach(struct unit *u, struct buf *other);
 void unit_fini(struct unit *u);
+/* Notes that the source could not be read to its end, if so, and where: the
+ * first such place, whichever thread was there first. Once all its units are
+ * back. */
+void input_tell_failure(const struct inputs_args *a, const struct input *in);
 /* Fills in what plugins may know of it, but for the host; by out->size. */
 void input_describe(const struct input *in, struct dt_source *out);
 /* The number of the line at an offset of a plain file; 0: cannot tell. */

@@ -22,11 +22,30 @@
 
 /* ---- notes ---- */
 
+/* A note is one line: a newline in a name that it tells must not begin another,
+ * which would look like one of ours. `out` has four bytes for each of `text`.
+ */
+static size_t
+one_line(char *out, const char *text)
+{
+    char *to = out;
+
+    for (; *text; text++) {
+        if (*text == '\n' || *text == '\r') {
+            to += sprintf(to, "\\x%02x", (unsigned)*text);
+        } else {
+            *to++ = *text;
+        }
+    }
+    *to = '\0';
+    return (size_t)(to - out);
+}
+
 void
 query_note(const struct query_env *env, uint32_t query,
            const struct cancel *cancel, const char *format, ...)
 {
-    char text[ERROR_TEXT_MAX];
+    char text[ERROR_TEXT_MAX], line[4 * ERROR_TEXT_MAX];
     va_list ap;
     int len;
 
@@ -36,8 +55,10 @@ query_note(const struct query_env *env, uint32_t query,
     if (len < 0) {
         return;
     }
-    const struct wire_frame f = {
-        .type = WIRE_S_NOTE, .query = query, .data = text, .len = strlen(text)};
+    const struct wire_frame f = {.type = WIRE_S_NOTE,
+                                 .query = query,
+                                 .data = line,
+                                 .len = one_line(line, text)};
     outq_push(env->out, &f, cancel);
     if (env->log) {
         env->log(env->log_ctx, DT_LOG_WARN, text);

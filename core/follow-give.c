@@ -94,7 +94,7 @@ note_failure(struct follow *f, struct follow_source *s, int saved_errno)
     char reason[128];
 
     follow_source_refuse(f, s, &(struct stat){0}, false,
-                         strerror_r(saved_errno, reason, sizeof(reason)));
+                         strerror_r(saved_errno, reason, sizeof(reason)), NULL);
 }
 
 /* One read of a file. DT_OK: an event; DT_STOP: nothing complete now;

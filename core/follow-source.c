@@ -261,11 +261,13 @@ is_held_elsewhere(const struct follow *f, const struct follow_source *s,
 
 void
 follow_source_refuse(struct follow *f, struct follow_source *s,
-                     const struct stat *st, bool is_lasting, const char *reason)
+                     const struct stat *st, bool is_lasting, const char *reason,
+                     const char *shown)
 {
     if (s->state != SOURCE_REFUSED) {
         follow_say(f, FOLLOW_NOTE,
-                   "Unable to read file(s), check server logs|%s", s->path);
+                   "Unable to read file(s), check server logs|%s|%s", s->path,
+                   shown ? shown : reason);
     }
     if (s->state != SOURCE_REFUSED || is_lasting) {
         follow_say(f, FOLLOW_LOG, "%s|%s|%s", s->path, s->name, reason);
@@ -378,13 +380,14 @@ open_file(struct follow *f, struct follow_source *s, const struct stat *seen)
     }
     if (fd < 0) {
         follow_source_refuse(
-            f, s, seen, fd == DT_ERR_ACCES || fd == DT_ERR_INVAL, err.text);
+            f, s, seen, fd == DT_ERR_ACCES || fd == DT_ERR_INVAL, err.text,
+            fd == DT_ERR_ACCES ? source_denied(f->args.permission) : NULL);
         return;
     }
     file = follow_file_new(fd, &st);
     if (!file) {
         close(fd);
-        follow_source_refuse(f, s, seen, false, "out of memory");
+        follow_source_refuse(f, s, seen, false, "out of memory", NULL);
         return;
     }
     if (follow_find_file(f, file->dev, file->ino) && !is_file(file, seen)) {

@@ -101,11 +101,12 @@ void follow_source_check(struct follow *f, struct follow_source *s);
  * DT_AGAIN: nothing yet, but it can go on at once. */
 int follow_source_step(struct follow *f, struct follow_source *s, char *buffer,
                        size_t cap, struct follow_event *ev);
-/* Says once that the file `st` cannot be read. `is_lasting`: it would be the
- * same the next time, until somebody changes the file. */
+/* Says once that the file `st` cannot be read, and why: `reason`, or to the
+ * user `shown`, if that is not NULL. `is_lasting`: it would be the same the
+ * next time, until somebody changes the file. */
 void follow_source_refuse(struct follow *f, struct follow_source *s,
                           const struct stat *st, bool is_lasting,
-                          const char *reason);
+                          const char *reason, const char *shown);
 /* True: the file is of a form that cannot be followed; that was said once. */
 bool follow_source_refuse_form(struct follow *f, struct follow_source *s,
                                const struct follow_file *file);

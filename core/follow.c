@@ -330,7 +330,10 @@ expand_one(struct follow *f, size_t i, struct error *err)
     if (t.nr == 0 && !f->pattern_failed[i]) {
         follow_say(f, FOLLOW_LOG, "No such file(s) to read|%s", pattern);
         follow_say(f, FOLLOW_NOTE,
-                   "Unable to read file(s), check server logs|%s", pattern);
+                   "Unable to read file(s), check server logs|%s|%s", pattern,
+                   fileglob_has_meta(pattern)
+                       ? "no file of this host matches yet"
+                       : "no such file yet, waiting for it");
     }
     f->pattern_failed[i] = t.nr == 0;
     for (size_t j = 0; status == DT_OK && j < t.nr; j++) {

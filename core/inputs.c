@@ -13,6 +13,7 @@
 #include "fileglob.h"
 #include "input-head.h"
 #include "journal.h"
+#include "source-open.h"
 #include "turn.h"
 
 #include <pthread.h>
@@ -263,7 +264,7 @@ refuse_target(struct inputs *ins, const struct source_target *t, int rc,
     /* no reason that would tell of files outside the user's rights */
     if (rc == DT_ERR_ACCES && env->permission && env->log) {
         env->log(env->log_ctx, DT_LOG_INFO, err->text);
-        why = "permission denied, for a reason that the server's log has";
+        why = source_denied(env->permission);
     }
     NOTE(ins, "%s|%s|%s",
          !t->is_stdin && journal_is_target(t->path)

@@ -216,3 +216,11 @@ source_measure(const char *path, const struct permission *permission,
                ? (uint64_t)st.st_size
                : 0;
 }
+
+const char *
+source_denied(const struct permission *permission)
+{
+    return permission
+               ? "permission denied, for a reason that the server's log has"
+               : dt_strerror(DT_ERR_ACCES);
+}

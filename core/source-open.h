@@ -25,6 +25,9 @@ struct permission;
  * may tell whether a forbidden path exists: it is for the log. */
 int source_open_checked(const char *path, const struct permission *permission,
                         bool allow_fifo, struct stat *st, struct error *err);
+/* What users are told when it refuses with DT_ERR_ACCES: nothing of files
+ * outside their rights. Static. */
+const char *source_denied(const struct permission *permission);
 
 /* DT_ERR_IO when `st` is the regular file that this process's standard output
  * goes to: reading it would never end, as each line that is read makes it

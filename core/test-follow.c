@@ -86,7 +86,8 @@ test_new_file_from_its_start(void **state)
     (void)state;
     begin(&r, "*.log", args_of());
     read_all(&r);
-    expect_note(&r, "Unable to read file(s), check server logs|*.log");
+    expect_note(&r, "Unable to read file(s), check server logs|*.log|no file "
+                    "of this host matches yet");
     put("a.log", "\xef\xbb\xbf"
                  "first\nsecond\n"); /* the mark is no text */
     read_all(&r);
@@ -283,7 +284,8 @@ test_replaced_by_what_is_no_log(void **state)
     assert_int_equal(unlink("log") | mkfifo("log", 0600), 0);
     read_all(&r); /* and does not hang */
     expect_lines(&r, "1\n");
-    expect_note(&r, "Unable to read file(s), check server logs|log\n");
+    expect_note(&r, "Unable to read file(s), check server logs|log|log: is a "
+                    "fifo; only regular files are read\n");
     read_all(&r);
     expect_note(&r, "");
     assert_int_equal(unlink("log") | mkdir("log", 0700), 0);
@@ -348,7 +350,8 @@ test_permission_is_checked_again(void **state)
     put("secret", "secret\n");
     read_all(&r);
     expect_lines(&r, "1\n");
-    expect_note(&r, "Unable to read file(s), check server logs|log\n");
+    expect_note(&r, "Unable to read file(s), check server logs|log|permission "
+                    "denied, for a reason that the server's log has\n");
     put("allowed2", "2\n");
     assert_int_equal(symlink("allowed2", "new") | rename("new", "log"), 0);
     read_all(&r);

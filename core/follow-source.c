@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define SETTLED_NS 1000000000ll /* many ticks of the clock of files */
+#define SETTLED_NS 1000000000ll     /* many ticks of the clock of files */
+#define WHOLE_LOOK_NS 10000000000ll /* a mapping may be written without them \
+                                     */
 
 struct follow_source *
 follow_source_new(struct follow *f, const struct source_target *t)
@@ -461,7 +463,7 @@ ns_of(const struct timespec *t)
  * changed shortly before a look may have been changed behind it, too. */
 static bool
 is_settled(const struct follow_source *s, const struct follow_file *file,
-           const struct stat *st)
+           const struct stat *st, int64_t now)
 {
     const struct stat *then = &file->checked;
 
@@ -470,7 +472,8 @@ is_settled(const struct follow_source *s, const struct follow_file *file,
            ns_of(&st->st_mtim) == ns_of(&then->st_mtim) &&
            ns_of(&st->st_ctim) == ns_of(&then->st_ctim) &&
            file->checked_ns - ns_of(&st->st_ctim) > SETTLED_NS &&
-           file->checked_ns - ns_of(&st->st_mtim) > SETTLED_NS;
+           file->checked_ns - ns_of(&st->st_mtim) > SETTLED_NS &&
+           now - file->checked_ns < WHOLE_LOOK_NS;
 }
 
 void
@@ -493,7 +496,7 @@ follow_source_check(struct follow *f, struct follow_source *s)
     for (struct follow_file *file = s->first; file; file = file->next) {
         if (is_file(file, &st)) {
             s->seen_ns = now;
-            if (!is_settled(s, file, &st)) {
+            if (!is_settled(s, file, &st, now)) {
                 file->checked = st;
                 file->checked_ns = now;
                 check_truncation(f, s, file);

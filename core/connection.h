@@ -59,9 +59,9 @@ struct connection {
     int session_fd;    /* -1: closed */
     int nr_lookups, nr_refused, nr_log_lines;
     bool is_starting; /* the session has not said yet that it waits */
-    bool is_killed; /* the session; its end is on the way */
-    bool is_abuse;  /* … since it broke the rules */
-    bool is_late;   /* … since it did not log in in time */
+    bool is_killed;   /* the session; its end is on the way */
+    bool is_abuse;    /* … since it broke the rules */
+    bool is_late;     /* … since it did not log in in time */
 
     pid_t lookup_pid; /* of the look-up under way; 0: none */
     int lookup_fd;

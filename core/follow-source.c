@@ -10,9 +10,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define SETTLED_NS 1000000000ll     /* many ticks of the clock of files */
-#define WHOLE_LOOK_NS 10000000000ll /* a mapping may be written without them \
-                                     */
+#define SETTLED_NS 1000000000ll /* many ticks of the clock of files */
+#define WHOLE_LOOK_NS                                      \
+    10000000000ll /* a mapping may be written without them \
+                   */
 
 struct follow_source *
 follow_source_new(struct follow *f, const struct source_target *t)

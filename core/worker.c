@@ -51,9 +51,9 @@ struct worker {
     struct buf in; /* requests as they come */
     int wake_fd;   /* eventfd: a query is done, or output is kept back */
     struct worker_order order;
-    bool is_last;  /* the session ends with its last query */
-    bool is_eof;   /* no further request will come */
-    bool is_gone;  /* the client cannot be reached any more */
+    bool is_last; /* the session ends with its last query */
+    bool is_eof;  /* no further request will come */
+    bool is_gone; /* the client cannot be reached any more */
     bool is_draining;
     int64_t cancel_at_ms; /* draining: when readers are cancelled; 0: none */
     int64_t leave_at_ms;  /* when a query that does not end is left behind */
